@@ -1,0 +1,153 @@
+"""The catalogue of Redis keys: every key of the room, who writes it and who reads it.
+
+Every key of a shard carries the shard's hash tag (``{s07}``), so one commit touches one slot of a Redis Cluster. A
+table's id begins with its shard ("s07-k3f9x2"), so the key of anything about a table follows from its id alone.
+"""
+
+from enum import StrEnum
+
+import msgspec
+
+
+class Service(StrEnum):
+    GATEWAY = "gateway"
+    TABLE = "table"
+    DEALER = "dealer"
+    TIMER = "timer"
+    WALLET = "wallet"
+    HISTORY = "history"
+
+
+class Family(msgspec.Struct, frozen=True):
+    """One kind of key. ``writers`` holds one service, except for append-only inboxes (ARCHITECTURE §1)."""
+
+    name: str
+    kind: str  # stream | hash | zset | string
+    per: str  # shard | table | service | room
+    writers: tuple[Service, ...]
+    readers: tuple[Service, ...]
+    holds: str
+
+
+T, D, G, W, H, C = Service.TABLE, Service.DEALER, Service.GATEWAY, Service.WALLET, Service.HISTORY, Service.TIMER
+
+FAMILIES: tuple[Family, ...] = (
+    Family("commands", "stream", "shard", (G, C), (T,), "client commands and ExpireTurn; append-only for its writers"),
+    Family("dealt", "stream", "shard", (D,), (T,), "the dealer's answers"),
+    Family("wallet-requests", "stream", "shard", (T,), (W,), "buy-ins, cash-outs, rake, refunds"),
+    Family("wallet-replies", "stream", "shard", (W,), (T,), "funded, declined, done"),
+    Family("feed", "stream", "shard", (T,), (G, D, H), "every committed table entry and every refusal, in order"),
+    Family("records", "stream", "shard", (D,), (H,), "hole cards of finished hands, sealed to the history service"),
+    Family("dead", "stream", "shard", (T, D), (), "poison entries with their errors; each service its own stream"),
+    Family("deadlines", "zset", "shard", (T,), (C,), "table id by the time its open wait is due, in ms"),
+    Family("tables", "hash", "shard", (T,), (G, D, H), "table id to its configuration"),
+    Family("heartbeat", "string", "shard", (T,), (G,), "when the table service last committed, in ms"),
+    Family("table", "stream", "table", (T,), (G, H), "the table's log, ids <version>-0"),
+    Family("snapshot", "string", "table", (T,), (G, H), "the table's state at the end of a hand"),
+    Family("answers", "hash", "table", (T,), (G,), "answers to the last 64 commands of each player"),
+    Family("deck", "stream", "table", (D,), (), "the dealer's sealed log"),
+    Family("hole", "hash", "table", (D,), (G,), "hole cards of the hand in play, sealed to who may see them"),
+    Family("position", "hash", "service", tuple(Service), (), "commit number, nonce and cursors of one service"),
+    Family("lease", "string", "service", tuple(Service), (), "which worker holds the shard; saves work, guards nothing"),
+    Family("cashier", "stream", "room", (G,), (W,), "deposits and withdrawals asked for"),
+    Family("balances", "hash", "room", (W,), (G,), "player id to balance, in minor units; a copy of the ledger's"),
+)
+
+WALLET_TAG = "{wallet}"
+
+
+def shard_name(number: int) -> str:
+    return f"s{number:02d}"
+
+
+def shard_of(table_id: str) -> str:
+    """``"s07-k3f9x2"`` to ``"s07"``. Raises ValueError when the text is no table id."""
+    shard, dash, rest = table_id.partition("-")
+    if not (dash and rest and shard[:1] == "s" and shard[1:].isdigit()):
+        raise ValueError(f"{table_id!r} is no table id: it should look like 's07-k3f9x2'")
+    return shard
+
+
+# Streams and other keys of a shard.
+
+
+def commands(shard: str) -> str:
+    return f"{{{shard}}}:commands"
+
+
+def dealt(shard: str) -> str:
+    return f"{{{shard}}}:dealt"
+
+
+def wallet_requests(shard: str) -> str:
+    return f"{{{shard}}}:wallet-requests"
+
+
+def wallet_replies(shard: str) -> str:
+    return f"{{{shard}}}:wallet-replies"
+
+
+def feed(shard: str) -> str:
+    return f"{{{shard}}}:feed"
+
+
+def records(shard: str) -> str:
+    return f"{{{shard}}}:records"
+
+
+def dead(shard: str, service: Service) -> str:
+    return f"{{{shard}}}:dead:{service}"
+
+
+def deadlines(shard: str) -> str:
+    return f"{{{shard}}}:deadlines"
+
+
+def tables(shard: str) -> str:
+    return f"{{{shard}}}:tables"
+
+
+def heartbeat(shard: str) -> str:
+    return f"{{{shard}}}:heartbeat"
+
+
+def position(shard: str, service: Service) -> str:
+    return f"{{{shard}}}:position:{service}"
+
+
+def lease(shard: str, service: Service) -> str:
+    return f"{{{shard}}}:lease:{service}"
+
+
+# Keys of a table.
+
+
+def table_log(table_id: str) -> str:
+    return f"{{{shard_of(table_id)}}}:table:{table_id}"
+
+
+def snapshot(table_id: str) -> str:
+    return f"{{{shard_of(table_id)}}}:snapshot:{table_id}"
+
+
+def answers(table_id: str) -> str:
+    return f"{{{shard_of(table_id)}}}:answers:{table_id}"
+
+
+def deck(table_id: str) -> str:
+    return f"{{{shard_of(table_id)}}}:deck:{table_id}"
+
+
+def hole(table_id: str) -> str:
+    return f"{{{shard_of(table_id)}}}:hole:{table_id}"
+
+
+# Keys of the room.
+
+
+def cashier() -> str:
+    return f"{WALLET_TAG}:cashier"
+
+
+def balances() -> str:
+    return f"{WALLET_TAG}:balances"
