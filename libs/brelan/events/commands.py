@@ -1,0 +1,130 @@
+"""What is asked of a table. Imperatives; a table answers with events or with a ``Rejected``."""
+
+import msgspec
+
+from brelan.events.config import TableConfig
+from brelan.events.table import ActionKind, Entry
+
+
+class Command(msgspec.Struct, frozen=True, tag=True):
+    """Tagged by its class name."""
+
+
+# --- players -----------------------------------------------------------------------------------------------------
+
+
+class SitDown(Command, frozen=True):
+    """``seat`` None: any free one. ``amount``: the buy-in, in minor units."""
+
+    amount: int
+    seat: int | None = None
+    entry: Entry = "wait"
+
+
+class TopUp(Command, frozen=True):
+    amount: int
+
+
+class SitOut(Command, frozen=True):
+    pass
+
+
+class ComeBack(Command, frozen=True):
+    entry: Entry = "wait"
+
+
+class ChooseEntry(Command, frozen=True):
+    """D13, D14, while waiting: post now or wait for the big blind."""
+
+    entry: Entry
+
+
+class SetPreferences(Command, frozen=True):
+    auto_post: bool
+    auto_muck: bool
+
+
+class Leave(Command, frozen=True):
+    pass
+
+
+class Act(Command, frozen=True):
+    """Answers turn ``turn_id``. ``to`` as listed in the turn's actions; may be left out when it is the only one of its kind."""
+
+    turn_id: int
+    kind: ActionKind
+    to: int | None = None
+
+
+class Draw(Command, frozen=True):
+    """D10. ``positions`` 0..4 of the cards to throw, into his cards as dealt; none: stand pat."""
+
+    turn_id: int
+    positions: tuple[int, ...] = ()
+
+
+class Show(Command, frozen=True):
+    pass
+
+
+class Muck(Command, frozen=True):
+    pass
+
+
+# --- operators ---------------------------------------------------------------------------------------------------
+
+
+class OpenTable(Command, frozen=True):
+    config: TableConfig
+
+
+class ConfigureTable(Command, frozen=True):
+    config: TableConfig
+
+
+class PauseTable(Command, frozen=True):
+    pass
+
+
+class ResumeTable(Command, frozen=True):
+    pass
+
+
+class CloseTable(Command, frozen=True):
+    pass
+
+
+class UnfreezeTable(Command, frozen=True):
+    """``void_hand``: the bets of the hand in play go back first."""
+
+    void_hand: bool = False
+
+
+PlayerCommand = (
+    SitDown | TopUp | SitOut | ComeBack | ChooseEntry | SetPreferences | Leave | Act | Draw | Show | Muck
+)
+OperatorCommand = OpenTable | ConfigureTable | PauseTable | ResumeTable | CloseTable | UnfreezeTable
+ClientCommand = PlayerCommand | OperatorCommand
+
+
+# --- the timer and the table service itself ----------------------------------------------------------------------
+
+
+class ExpireTurn(Command, frozen=True):
+    """The table's wait that is due at ``deadline_ms`` has run out. Ignored unless such a wait is open (T8)."""
+
+    deadline_ms: int
+
+
+class EndOutage(Command, frozen=True):
+    """The table service finds that it, or the room, was away."""
+
+    from_ms: int
+    to_ms: int
+
+
+class FreezeTable(Command, frozen=True):
+    reason: str
+
+
+InternalCommand = ExpireTurn | EndOutage | FreezeTable
