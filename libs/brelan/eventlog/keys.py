@@ -32,7 +32,7 @@ class Family(msgspec.Struct, frozen=True):
 T, D, G, W, H, C = Service.TABLE, Service.DEALER, Service.GATEWAY, Service.WALLET, Service.HISTORY, Service.TIMER
 
 FAMILIES: tuple[Family, ...] = (
-    Family("commands", "stream", "shard", (G, C), (T,), "client commands and ExpireTurn; append-only for its writers"),
+    Family("commands", "stream", "shard", (G, C), (T,), "client commands, gateways' heartbeats, ExpireTurn; append-only for its writers"),
     Family("dealt", "stream", "shard", (D,), (T,), "the dealer's answers"),
     Family("wallet-requests", "stream", "shard", (T,), (W,), "buy-ins, cash-outs, rake, refunds"),
     Family("wallet-replies", "stream", "shard", (W,), (T,), "funded, declined, done"),

@@ -28,6 +28,12 @@ class TurnExpired(msgspec.Struct, frozen=True, array_like=True, tag=True):
     trace: str = ""
 
 
+class GatewayAlive(msgspec.Struct, frozen=True, array_like=True, tag=True):
+    """On ``commands``, from every gateway twice a second: while none is heard, no clock is enforced (ARCHITECTURE §7)."""
+
+    gateway: str
+
+
 class TableCommitted(msgspec.Struct, frozen=True, array_like=True, tag=True):
     """One decided command and all that followed from it: an entry of the table's log, and of the feed."""
 
@@ -68,7 +74,7 @@ class CommandRepeated(msgspec.Struct, frozen=True, array_like=True, tag=True):
 
 
 FeedEntry = TableCommitted | CommandRefused | CommandRepeated
-CommandEntry = PlayerCommanded | TurnExpired
+CommandEntry = PlayerCommanded | TurnExpired | GatewayAlive
 
 encode = msgspec.msgpack.Encoder().encode
 
