@@ -1,0 +1,117 @@
+"""Child processes of the embedded room: started, watched, their output merged, none left behind."""
+
+import asyncio
+import ctypes
+import os
+import signal
+import sys
+from collections.abc import Callable, Mapping, Sequence
+
+import click
+
+STOP_SECONDS = 12.0  # services end within 10 s of SIGTERM; then SIGKILL
+RESTART_SECONDS = 0.5
+GIVE_UP_AFTER = 5  # early deaths in a row
+EARLY_SECONDS = 5.0
+
+_PR_SET_PDEATHSIG = 1
+
+
+def die_with_parent() -> None:
+    """In the child, before exec: Linux kills it when the room itself is killed. Elsewhere nothing can be done."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+class ChildError(Exception):
+    """A child that will not run. The message is a sentence for the person at the terminal."""
+
+
+class Child:
+    """One child process, started again when it dies (a crash is not the end of the room)."""
+
+    def __init__(
+        self, name: str, command: Sequence[str], env: Mapping[str, str], say: Callable[[str, str], None]
+    ) -> None:
+        self.name = name
+        self._command = list(command)
+        self._env = {**os.environ, **env}
+        self._say = say
+        self._process: asyncio.subprocess.Process | None = None
+        self._stopping = False
+        self._early_deaths = 0
+        self._watch: asyncio.Task[None] | None = None
+        self.given_up = asyncio.Event()
+
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid if self._process else None
+
+    async def start(self) -> None:
+        await self._spawn()
+        self._watch = asyncio.create_task(self._keep_running())
+
+    async def stop(self) -> None:
+        self._stopping = True
+        process = self._process
+        if process is not None and process.returncode is None:
+            process.terminate()
+            try:
+                await asyncio.wait_for(process.wait(), STOP_SECONDS)
+            except TimeoutError:
+                self._say(self.name, "did not stop in time: killed")
+                process.kill()
+                await process.wait()
+        if self._watch is not None:
+            await self._watch
+
+    async def _spawn(self) -> None:
+        self._process = await asyncio.create_subprocess_exec(
+            *self._command,
+            env=self._env,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            start_new_session=True,  # Ctrl-C goes to the room, which stops its children in order
+            preexec_fn=die_with_parent,
+        )
+
+    async def _keep_running(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            assert self._process is not None
+            started = loop.time()
+            await self._relay(self._process)
+            code = await self._process.wait()
+            if self._stopping:
+                return
+            self._early_deaths = self._early_deaths + 1 if loop.time() - started < EARLY_SECONDS else 0
+            if self._early_deaths >= GIVE_UP_AFTER:
+                self._say(self.name, f"ended {GIVE_UP_AFTER} times in a row right after its start: giving up")
+                self.given_up.set()
+                return
+            self._say(self.name, f"ended with {_ending(code)}: started again")
+            await asyncio.sleep(RESTART_SECONDS)
+            if self._stopping:
+                return
+            await self._spawn()
+
+    async def _relay(self, process: asyncio.subprocess.Process) -> None:
+        assert process.stdout is not None
+        while True:
+            try:
+                line = await process.stdout.readline()
+            except ValueError:  # longer than the reader's limit: the rest follows
+                continue
+            if not line:
+                return
+            self._say(self.name, line.decode(errors="replace").rstrip())
+
+
+def _ending(code: int) -> str:
+    return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+
+
+def say(name: str, line: str) -> None:
+    """One merged log: who, then what."""
+    click.echo(f"{name:<8} | {line}")

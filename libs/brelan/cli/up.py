@@ -1,0 +1,255 @@
+"""``brelan up``: the whole room on one machine, with one command.
+
+Order: folder, keys, Redis (embedded unless ``BRELAN_REDIS_URL`` names one), database, services behind their readiness
+gates, tables, bots. Ctrl-C stops everything in the reverse order; started again on the same folder, everything is as it
+was.
+"""
+
+import asyncio
+import contextlib
+import fcntl
+import json
+import os
+import secrets
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import httpx2
+
+from brelan.auth.accounts import AccountStore
+from brelan.cli.children import Child, ChildError, say
+from brelan.client import Client
+from brelan.deck.keys import ensure_keys
+from brelan.eventlog.server import EmbeddedServer, ServerError
+from brelan.settings import RoomSettings
+from brelan.sql import migrate
+
+READY_SECONDS = 60.0
+SERVICES = ("wallet", "history", "table", "dealer", "timer", "gateway")  # in the order they start
+OPERATOR_FILE = "operator.json"
+
+
+class RoomError(Exception):
+    """The room cannot open. The message says why and what to do."""
+
+
+@click.command()
+@click.option("--data", type=click.Path(path_type=Path), help="Folder of the room. [BRELAN_DATA, default var]")
+@click.option("--port", type=int, help="Port of the page and the API; 0 picks a free one. [BRELAN_PORT, default 8000]")
+@click.option("--bots/--no-bots", default=True, show_default=True, help="Bots at the tables.")
+@click.option("--think", type=float, default=1.0, show_default=True, help="Seconds a bot thinks, on average.")
+@click.option("--hand-pause-ms", type=int, default=None, help="Pause between hands at tables opened now.")
+def up(data: Path | None, port: int | None, bots: bool, think: float, hand_pause_ms: int | None) -> None:
+    """Run the room: Redis, all services, one table of each game, bots."""
+    settings = RoomSettings(**({"data": data} if data else {}))
+    try:
+        asyncio.run(run(settings, _port(port), bots=bots, think=think, hand_pause_ms=hand_pause_ms))
+    except (RoomError, ServerError, ChildError) as error:
+        click.echo(f"brelan up: {error}", err=True)
+        sys.exit(1)
+
+
+def _port(port: int | None) -> int:
+    if port is not None:
+        return port
+    text = os.environ.get("BRELAN_PORT", "8000")
+    try:
+        return int(text)
+    except ValueError:
+        raise click.UsageError(f"BRELAN_PORT is {text!r}: it has to be a port number, such as 8000.") from None
+
+
+async def run(settings: RoomSettings, port: int, *, bots: bool, think: float, hand_pause_ms: int | None) -> None:
+    """Runs until SIGINT or SIGTERM."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    port = _free_port(port)
+    with _folder(settings.data) as folder:
+        async with contextlib.AsyncExitStack() as room:
+            say("room", f"data in {folder}")
+            ensure_keys(folder)
+            redis_url, broker_url = await _servers(room, settings, folder)
+            sql_url = settings.sql_url or f"sqlite+aiosqlite:///{folder / 'brelan.db'}"
+            say("room", "database: migrating")
+            await migrate(sql_url)
+            operator = await _operator(sql_url, folder)
+            env = {
+                "BRELAN_REDIS_URL": redis_url,
+                "BRELAN_BROKER_URL": broker_url,
+                "BRELAN_SQL_URL": sql_url,
+                "BRELAN_DATA": str(folder),
+                "BRELAN_SHARDS": str(settings.shards),
+                "BRELAN_PORT": str(port),
+                "BRELAN_LOG_FORMAT": os.environ.get("BRELAN_LOG_FORMAT", "console"),
+                "PYTHONUNBUFFERED": "1",
+            }
+            children = [await room.enter_async_context(_service(name, env, stop)) for name in SERVICES]
+            if stop.is_set():
+                return
+            url = f"http://127.0.0.1:{port}"
+            await _open_tables(url, operator, hand_pause_ms)
+            if bots:
+                children.append(await room.enter_async_context(_bots(url, folder, env, think)))
+            _announce(url)
+            await _until_stopped(stop, children)
+            say("room", "stopping")
+    say("room", "stopped; everything is kept in " + str(folder))
+
+
+# --- what the room stands on -------------------------------------------------------------------------------------
+
+
+def _free_port(port: int) -> int:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except (OSError, OverflowError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise RoomError(
+                f"port {port} cannot be used ({reason}). Stop what uses it, or choose another: BRELAN_PORT=8001 make run."
+            ) from None
+        return int(probe.getsockname()[1])
+
+
+@contextlib.contextmanager
+def _folder(data: Path) -> Iterator[Path]:
+    """The room's folder, locked: one room at a time."""
+    folder = data.absolute()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / "room.lock").open("w")
+    except OSError as error:
+        raise RoomError(
+            f"the folder {folder} cannot be used ({error.strerror}). Choose another with BRELAN_DATA=/path make run."
+        ) from None
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise RoomError(f"another room is running on {folder}. Stop it first, or choose another folder.") from None
+        yield folder
+
+
+async def _servers(room: contextlib.AsyncExitStack, settings: RoomSettings, folder: Path) -> tuple[str, str]:
+    redis_url, broker_url = settings.redis_url, settings.broker_url
+    if not redis_url:
+        server = await room.enter_async_context(EmbeddedServer(folder / "redis", durable=True))
+        redis_url = server.url
+        say("room", f"event log: {server.description}")
+    if not broker_url:
+        broker = await room.enter_async_context(EmbeddedServer(folder / "broker", durable=False))
+        broker_url = broker.url
+        say("room", "Celery's broker: a second server that keeps nothing")
+    return redis_url, broker_url
+
+
+async def _operator(sql_url: str, folder: Path) -> dict[str, str]:
+    """The operator's account, made once; its password lies beside the keys."""
+    path = folder / "keys" / OPERATOR_FILE
+    if path.exists():
+        return dict(json.loads(path.read_text()))
+    operator = {"name": "operator", "password": secrets.token_urlsafe(18)}
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        json.dump(operator, file)
+    accounts = AccountStore(sql_url)
+    try:
+        await accounts.register(operator["name"], operator["password"], role="operator")
+    finally:
+        await accounts.close()
+    return operator
+
+
+# --- services ----------------------------------------------------------------------------------------------------
+
+
+@contextlib.asynccontextmanager
+async def _service(name: str, env: dict[str, str], stop: asyncio.Event) -> AsyncIterator[Child]:
+    http_port = _free_port(0)
+    arguments = ["all"] if name == "timer" else []
+    child = Child(
+        name,
+        [sys.executable, "-m", f"brelan_{name}", *arguments],
+        {**env, "BRELAN_HTTP_PORT": str(http_port)},
+        say,
+    )
+    say("room", f"starting {name} (health and metrics on port {http_port})")
+    await child.start()
+    try:
+        await _ready(child, http_port, stop)
+        yield child
+    finally:
+        say("room", f"stopping {name}")
+        await child.stop()
+
+
+async def _ready(child: Child, http_port: int, stop: asyncio.Event) -> None:
+    reason = "no answer yet"
+    deadline = asyncio.get_running_loop().time() + READY_SECONDS
+    async with httpx2.AsyncClient(timeout=2.0, trust_env=False) as http:
+        while not stop.is_set():
+            if child.given_up.is_set():
+                raise ChildError(f"the {child.name} service does not start; its last lines above say why.")
+            with contextlib.suppress(httpx2.HTTPError):
+                answer = await http.get(f"http://127.0.0.1:{http_port}/readyz")
+                if answer.status_code == 200:
+                    return
+                reason = answer.text
+            if asyncio.get_running_loop().time() > deadline:
+                raise ChildError(f"the {child.name} service was not ready after {READY_SECONDS:.0f} s: {reason}")
+            await asyncio.sleep(0.05)
+
+
+async def _until_stopped(stop: asyncio.Event, children: list[Child]) -> None:
+    """Until Ctrl-C, or until a service cannot be kept running."""
+    waits = [asyncio.create_task(stop.wait()), *(asyncio.create_task(child.given_up.wait()) for child in children)]
+    try:
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()
+    for child in children:
+        if child.given_up.is_set() and not stop.is_set():
+            raise ChildError(f"the {child.name} service cannot be kept running; its last lines above say why.")
+
+
+# --- tables and bots ---------------------------------------------------------------------------------------------
+
+
+async def _open_tables(url: str, operator: dict[str, str], hand_pause_ms: int | None) -> None:
+    async with Client(url) as client:
+        await client.log_in(operator["name"], operator["password"])
+        if await client.tables():
+            say("room", "the tables are as they were")
+            return
+        extra: dict[str, Any] = {} if hand_pause_ms is None else {"hand_pause_ms": hand_pause_ms}
+        for game, limit, name in (("stud", "2-4", "Stud 2-4"), ("draw", "2-4", "Draw 2-4")):
+            table_id = await client.open_table(preset=f"{game} {limit}", name=name, **extra)
+            say("room", f"opened {name} ({table_id})")
+
+
+@contextlib.asynccontextmanager
+async def _bots(url: str, folder: Path, env: dict[str, str], think: float) -> AsyncIterator[Child]:
+    """Bots at every table, over the public API, always the same ones: their accounts lie in the room's folder."""
+    command = [sys.executable, "-m", "brelan.cli", "bots", "--url", url, "--forever", "--think", str(think)]
+    child = Child("bots", [*command, "--accounts-file", str(folder / "bots.json")], env, say)
+    await child.start()
+    try:
+        yield child
+    finally:
+        await child.stop()
+
+
+def _announce(url: str) -> None:
+    say("room", "")
+    say("room", f"The room is open: {url}")
+    say("room", "New players get play money. Ctrl-C stops everything and keeps it.")
+    say("room", "")
