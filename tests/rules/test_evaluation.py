@@ -163,7 +163,7 @@ def test_D1_a_card_below_the_deck_is_refused() -> None:
 
 @pytest.mark.parametrize("hand", ["As", "AsKsQsJs", "AsKsQsJsTh9h", "AsKsQsJsTs9s"])
 def test_D2_a_hand_has_five_cards(hand: str) -> None:
-    with pytest.raises(ValueError, match="too (few|many)"):
+    with pytest.raises(ValueError, match=r"too (few|many)"):
         draw(hand, 32)
 
 
@@ -310,7 +310,7 @@ def test_S14_a_straight_and_a_flush_apart_are_no_straight_flush() -> None:
 
 @pytest.mark.parametrize("hand", ["", "AsKsQsJs", "AsKsQsJsTs9s8s7s", "AsKhQsJhTs9h8s7h"])
 def test_S14_a_stud_hand_has_five_to_seven_cards(hand: str) -> None:
-    with pytest.raises(ValueError, match="too (few|many)"):
+    with pytest.raises(ValueError, match=r"too (few|many)"):
         stud(hand)
 
 
@@ -451,7 +451,7 @@ def test_H4_the_best_five_are_laid_out_as_a_player_would(cards: str, deck_size: 
 
 @pytest.mark.parametrize(("cards", "deck_size"), [("AhQsJd", 52), ("AhQsJd", 32), ("AhQsJdTc9h8h", 36)])
 def test_H4_no_best_five_of_what_is_no_hand(cards: str, deck_size: int) -> None:
-    with pytest.raises(ValueError, match="too (few|many)"):
+    with pytest.raises(ValueError, match=r"too (few|many)"):
         best_five(cards_from_text(cards), deck_size)
 
 
