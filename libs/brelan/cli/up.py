@@ -8,30 +8,23 @@ was.
 import asyncio
 import contextlib
 import fcntl
-import json
 import os
-import secrets
 import signal
 import socket
 import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import Any
 
 import click
 import httpx2
 
-from brelan.auth.accounts import AccountStore
 from brelan.cli.children import Child, ChildError, say
-from brelan.client import Client
-from brelan.deck.keys import ensure_keys
+from brelan.cli.setup import default_sql_url, furnish_room, prepare
 from brelan.eventlog.server import EmbeddedServer, ServerError
 from brelan.settings import RoomSettings
-from brelan.sql import migrate
 
 READY_SECONDS = 60.0
 SERVICES = ("wallet", "history", "table", "dealer", "timer", "gateway")  # in the order they start
-OPERATOR_FILE = "operator.json"
 
 
 class RoomError(Exception):
@@ -74,12 +67,10 @@ async def run(settings: RoomSettings, port: int, *, bots: bool, think: float, ha
     with _folder(settings.data) as folder:
         async with contextlib.AsyncExitStack() as room:
             say("room", f"data in {folder}")
-            ensure_keys(folder)
             redis_url, broker_url = await _servers(room, settings, folder)
-            sql_url = settings.sql_url or f"sqlite+aiosqlite:///{folder / 'brelan.db'}"
-            say("room", "database: migrating")
-            await migrate(sql_url)
-            operator = await _operator(sql_url, folder)
+            sql_url = settings.sql_url or default_sql_url(folder)
+            say("room", "keys, database, operator")
+            operator = await prepare(folder, sql_url)
             env = {
                 "BRELAN_REDIS_URL": redis_url,
                 "BRELAN_BROKER_URL": broker_url,
@@ -94,7 +85,8 @@ async def run(settings: RoomSettings, port: int, *, bots: bool, think: float, ha
             if stop.is_set():
                 return
             url = f"http://127.0.0.1:{port}"
-            await _open_tables(url, operator, hand_pause_ms)
+            extra = {} if hand_pause_ms is None else {"hand_pause_ms": hand_pause_ms}
+            await furnish_room(url, operator, lambda line: say("room", line), **extra)
             if bots:
                 children.append(await room.enter_async_context(_bots(url, folder, env, think)))
             _announce(url)
@@ -114,7 +106,8 @@ def _free_port(port: int) -> int:
         except (OSError, OverflowError) as error:
             reason = getattr(error, "strerror", None) or error
             raise RoomError(
-                f"port {port} cannot be used ({reason}). Stop what uses it, or choose another: BRELAN_PORT=8001 make run."
+                f"port {port} cannot be used ({reason}). Stop what uses it, or choose another, as in "
+                "BRELAN_PORT=8001 make run."
             ) from None
         return int(probe.getsockname()[1])
 
@@ -149,23 +142,6 @@ async def _servers(room: contextlib.AsyncExitStack, settings: RoomSettings, fold
         broker_url = broker.url
         say("room", "Celery's broker: a second server that keeps nothing")
     return redis_url, broker_url
-
-
-async def _operator(sql_url: str, folder: Path) -> dict[str, str]:
-    """The operator's account, made once; its password lies beside the keys."""
-    path = folder / "keys" / OPERATOR_FILE
-    if path.exists():
-        return dict(json.loads(path.read_text()))
-    operator = {"name": "operator", "password": secrets.token_urlsafe(18)}
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        json.dump(operator, file)
-    accounts = AccountStore(sql_url)
-    try:
-        await accounts.register(operator["name"], operator["password"], role="operator")
-    finally:
-        await accounts.close()
-    return operator
 
 
 # --- services ----------------------------------------------------------------------------------------------------
@@ -222,18 +198,6 @@ async def _until_stopped(stop: asyncio.Event, children: list[Child]) -> None:
 
 
 # --- tables and bots ---------------------------------------------------------------------------------------------
-
-
-async def _open_tables(url: str, operator: dict[str, str], hand_pause_ms: int | None) -> None:
-    async with Client(url) as client:
-        await client.log_in(operator["name"], operator["password"])
-        if await client.tables():
-            say("room", "the tables are as they were")
-            return
-        extra: dict[str, Any] = {} if hand_pause_ms is None else {"hand_pause_ms": hand_pause_ms}
-        for game, limit, name in (("stud", "2-4", "Stud 2-4"), ("draw", "2-4", "Draw 2-4")):
-            table_id = await client.open_table(preset=f"{game} {limit}", name=name, **extra)
-            say("room", f"opened {name} ({table_id})")
 
 
 @contextlib.asynccontextmanager

@@ -1,7 +1,7 @@
 """What was answered to whom: repeating a command id gets the same answer, not the same effect.
 
-The last 64 answers of each player at each table live in the hash ``answers:<table>``, written in the commit that decided
-them: one small field per answer, ``<player>:<slot>``, slots used round and round.
+The last 64 answers of each player at each table live in the hash ``answers:<table>``, written in the commit that
+decided them: one small field per answer, ``<player>:<slot>``, slots used round and round.
 """
 
 from collections import OrderedDict
