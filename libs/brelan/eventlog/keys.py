@@ -49,6 +49,7 @@ FAMILIES: tuple[Family, ...] = (
     Family("hole", "hash", "table", (D,), (G,), "hole cards of the hand in play, sealed to who may see them"),
     Family("position", "hash", "service", tuple(Service), (), "commit number, nonce and cursors of one service"),
     Family("lease", "string", "service", tuple(Service), (), "which worker holds the shard; saves work, guards nothing"),
+    Family("workers", "zset", "service", tuple(Service), (), "live workers of one service, by when they count as gone"),
     Family("cashier", "stream", "room", (G,), (W,), "deposits and withdrawals asked for"),
     Family("balances", "hash", "room", (W,), (G,), "player id to balance, in minor units; a copy of the ledger's"),
 )
@@ -143,6 +144,10 @@ def hole(table_id: str) -> str:
 
 
 # Keys of the room.
+
+
+def workers(service: Service) -> str:
+    return f"{{room}}:workers:{service}"
 
 
 def cashier() -> str:

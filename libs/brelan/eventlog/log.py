@@ -32,15 +32,35 @@ class Append(msgspec.Struct, frozen=True):
     id: str | None = None  # None: the server's next id
 
 
+class Batch(msgspec.Struct, frozen=True):
+    """What a processor read, and the store's clock when it did."""
+
+    entries: list[Entry]
+    now_ms: int
+
+
+class Attempt(msgspec.Struct, frozen=True):
+    """An entry that is being handled alone because it may have killed its workers (ARCHITECTURE §1, Poison)."""
+
+    entry: str  # "<stream>/<id>"
+    times: int
+
+
 class Position(msgspec.Struct, frozen=True):
     """Where a service stands on a shard: what the next commit must find there."""
 
     number: int
     cursors: dict[str, str]  # stream -> id of the last entry consumed
+    takeovers: int = 0  # fences, this one included, since a commit last moved a cursor
+    attempt: Attempt | None = None  # noted by the last commit, if it was a note of this kind
 
 
 class Commit(msgspec.Struct, frozen=True):
-    """All that follows from a batch. It is applied whole, or not at all."""
+    """All that follows from a batch. It is applied whole, or not at all.
+
+    Applied in this order: deletions, then what is removed from hashes and sets, then what is put there, then appends,
+    then trimming. ``processor.Outputs`` builds one in which the last word on a key, field or member counts.
+    """
 
     service: Service
     number: int  # the Position.number this commit was decided at
@@ -53,7 +73,9 @@ class Commit(msgspec.Struct, frozen=True):
     zset_add: Mapping[str, Mapping[str, int]] = {}
     zset_remove: Mapping[str, Sequence[str]] = {}
     string_set: Mapping[str, bytes] = {}
-    delete: Sequence[str] = ()
+    delete: Sequence[str] = ()  # never a stream: deleting one would forget its last id
+    trim: Mapping[str, str] = {}  # stream -> the oldest id that stays
+    attempt: Attempt | None = None
 
 
 class Outcome(Enum):
@@ -66,15 +88,23 @@ class LogUnavailable(Exception):
     """The store cannot be reached or refused for lack of room; whether a commit took effect may be unknown."""
 
 
+class BadCommit(ValueError):
+    """It can never be applied: a key of another shard, a key that holds another kind of value, an id out of order."""
+
+
 class Log(Protocol):
-    """One shard. Every method may raise LogUnavailable; nothing else about the outside world leaks through."""
+    """One shard. Every method may raise LogUnavailable; nothing else about the outside world leaks through.
+
+    A key of another shard's slot is a ValueError (in a commit, BadCommit) and nothing is written.
+    """
 
     shard: str
 
     async def fence(self, service: Service, nonce: str) -> Position:
         """Take the shard over: an empty commit that fences every earlier owner. Read nothing before it."""
 
-    async def commit(self, commit: Commit) -> Outcome: ...
+    async def commit(self, commit: Commit) -> Outcome:
+        """FENCED also when a stream does not end where ``expect`` says: what was decided on is not what is there."""
 
     async def append(self, stream: str, data: bytes) -> str:
         """Append to an inbox (gateway, timer). Not idempotent: a lost reply leaves it unknown whether it was stored."""
@@ -83,6 +113,9 @@ class Log(Protocol):
 
     async def read(self, cursors: Mapping[str, str], count: int, block_ms: int) -> list[Entry]:
         """Entries after the cursors, at most ``count`` of each stream; waits up to ``block_ms`` (0: not at all)."""
+
+    async def read_batch(self, cursors: Mapping[str, str], count: int, block_ms: int) -> Batch:
+        """``read``, and the store's clock after it."""
 
     async def range(self, stream: str, after: str = BEGINNING, count: int | None = None) -> list[Entry]: ...
 
@@ -105,5 +138,18 @@ class Log(Protocol):
         """Take or renew the lease. True when ``owner`` holds it now."""
 
     async def release_lease(self, service: Service, owner: str) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+class Store(Protocol):
+    """All shards, and who works on them. ``RedisStore`` and ``MemoryStore``."""
+
+    def log(self, shard: str) -> Log: ...
+
+    async def announce(self, service: Service, worker: str, ttl_ms: int) -> list[str]:
+        """Say that this worker lives; the names of all that do, sorted."""
+
+    async def withdraw(self, service: Service, worker: str) -> None: ...
 
     async def close(self) -> None: ...
