@@ -1,4 +1,4 @@
-"""What a room needs before it can be played in: keys, database, operator (``brelan keys``), tables (``brelan furnish``).
+"""What a room needs before people can play: keys, database, operator (``brelan keys``), tables (``brelan furnish``).
 
 ``brelan up`` does both by itself; elsewhere (compose, Kubernetes) each is a job that runs once and may run again.
 """

@@ -49,7 +49,7 @@ class Leave(Command, frozen=True):
 
 
 class Act(Command, frozen=True):
-    """Answers turn ``turn_id``. ``to`` as listed in the turn's actions; may be left out when it is the only one of its kind."""
+    """Answers turn ``turn_id``. ``to`` as listed; may be left out when the kind is listed only once."""
 
     turn_id: int
     kind: ActionKind
@@ -100,9 +100,7 @@ class UnfreezeTable(Command, frozen=True):
     void_hand: bool = False
 
 
-PlayerCommand = (
-    SitDown | TopUp | SitOut | ComeBack | ChooseEntry | SetPreferences | Leave | Act | Draw | Show | Muck
-)
+PlayerCommand = SitDown | TopUp | SitOut | ComeBack | ChooseEntry | SetPreferences | Leave | Act | Draw | Show | Muck
 OperatorCommand = OpenTable | ConfigureTable | PauseTable | ResumeTable | CloseTable | UnfreezeTable
 ClientCommand = PlayerCommand | OperatorCommand
 

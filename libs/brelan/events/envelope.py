@@ -29,7 +29,7 @@ class TurnExpired(msgspec.Struct, frozen=True, array_like=True, tag=True):
 
 
 class GatewayAlive(msgspec.Struct, frozen=True, array_like=True, tag=True):
-    """On ``commands``, from every gateway twice a second: while none is heard, no clock is enforced (ARCHITECTURE §7)."""
+    """On ``commands``, from every gateway twice a second: while none is heard, no clock is enforced."""
 
     gateway: str
 

@@ -1,5 +1,6 @@
-"""Between tables, cashiers and the wallet. ``transfer_id`` makes each idempotent; the same id with another body is an error.
+"""Between tables, cashiers and the wallet.
 
+``transfer_id`` makes each idempotent; the same id with another body is an error.
 Accounts: ``player:<id>``, ``table:<id>`` (escrow), ``house:rake``, ``cashier``. Amounts in minor units, above zero.
 """
 

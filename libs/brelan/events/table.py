@@ -10,9 +10,7 @@ import msgspec
 from brelan.events.config import TableConfig
 
 Entry = Literal["wait", "post"]  # D13, D14: wait for the big blind, or post to be dealt in at once
-ActionKind = Literal[
-    "fold", "check", "call", "bet", "raise", "complete", "bring_in", "draw", "post", "decline"
-]
+ActionKind = Literal["fold", "check", "call", "bet", "raise", "complete", "bring_in", "draw", "post", "decline"]
 WagerKind = Literal["call", "bet", "raise", "complete", "bring_in"]
 PostKind = Literal["ante", "small_blind", "big_blind", "live_post", "dead_small_blind"]
 Cause = Literal["player", "time", "left"]  # why something was done: his own act, the clock (T2), or he left (M3)
@@ -276,7 +274,7 @@ class CardsDealt(Event, frozen=True):
 
 
 class Action(msgspec.Struct, frozen=True, array_like=True):
-    """One legal action. ``to``: his bet on this street after it (0 for fold, check, draw ...); ``pay``: chips it takes."""
+    """One legal action. ``to``: his bet on this street after it (0: fold, check, draw); ``pay``: chips it takes."""
 
     kind: ActionKind
     to: int = 0
@@ -329,7 +327,7 @@ class AllInByTime(Event, frozen=True):
 
 
 class DrawChosen(Event, frozen=True):
-    """``positions`` (0..4, into his cards as dealt) are for the dealer alone; everybody else learns their number (D10)."""
+    """``positions`` (0..4, into his cards as dealt) are for the dealer alone; others learn their number (D10)."""
 
     seat: int
     positions: tuple[int, ...]

@@ -16,12 +16,15 @@ from brelan.eventlog.keys import Service
 from brelan.eventlog.log import BEGINNING, Entry, Log
 from brelan.eventlog.processor import Outputs, Undecodable
 from brelan.events import commands, envelope, table
+from brelan.events.config import Game
 from brelan.events.envelope import CommandRefused, CommandRepeated, PlayerCommanded, TableCommitted, encode
+from brelan.events.table import TableEvent
 from brelan.rules.invariants import violations
 from brelan.rules.state import Decision, Rejected, TableState, initial_state
 from brelan.rules.table import AnyCommand, apply_entry, decide, next_due_ms
 from brelan.telemetry import metrics
 from brelan_table.answers import Answer, Answers, encode_answer, field
+from brelan_table.observing import Census, observe
 from brelan_table.requests import wallet_requests
 
 Message = TypeVar("Message")
@@ -77,6 +80,9 @@ class TableHandler:
         self._gateway_ms = 0  # when a gateway was last heard
         self._staged_gateway_ms = 0
         self._outage: tuple[int, int] | None = None
+        self._happened: list[tuple[Game, TableEvent]] = []
+        self._late_ms: list[int] = []
+        self._census = Census()
 
     def inboxes(self, shard: str) -> tuple[str, ...]:
         return keys.commands(shard), keys.dealt(shard), keys.wallet_replies(shard)
@@ -115,8 +121,17 @@ class TableHandler:
                 loaded.answers.given(player_id, answer)
         self._staged = {}
         self._gateway_ms = self._staged_gateway_ms
+        self._count()
+
+    def _count(self) -> None:
+        for game, event in self._happened:
+            observe(event, game)
+        for late_ms in self._late_ms:
+            metrics.timeout_lateness_seconds.observe(late_ms / 1000)
+        self._happened, self._late_ms = [], []
 
     def discard(self) -> None:
+        self._census.leave()
         self._tables = {}
         self._staged = {}
         self._outage = None
@@ -134,6 +149,7 @@ class TableHandler:
         """Twice a second: the heartbeat, by which the next owner knows since when nobody served this shard."""
         outputs = self._begin(now_ms)
         outputs.string_set(keys.heartbeat(self.shard), b"%d" % now_ms)
+        self._census.take([loaded.state for loaded in self._tables.values()])
         self._finish(outputs)
         return outputs
 
@@ -150,6 +166,7 @@ class TableHandler:
 
     def _begin(self, now_ms: int) -> Outputs:
         self._staged = {}
+        self._happened, self._late_ms = [], []
         self._staged_gateway_ms = self._gateway_ms
         outputs = Outputs()
         if self._outage is None and self._served_ms and now_ms - self._served_ms > OUTAGE_MS:
@@ -237,9 +254,13 @@ class TableHandler:
             again = commands.EndOutage(self._staged_gateway_ms, now_ms)
             self._decide(message.table_id, again, now_ms, entry.at_ms, outputs, cause=_cause(entry))
             return
-        self._decide(
+        due_ms = message.command.deadline_ms
+        if entry.at_ms < due_ms:
+            metrics.early_timeouts.inc()
+        if self._decide(
             message.table_id, message.command, now_ms, entry.at_ms, outputs, cause=_cause(entry), trace=message.trace
-        )
+        ):
+            self._late_ms.append(now_ms - due_ms)
 
     def _hear_gateway(self, at_ms: int, now_ms: int, outputs: Outputs) -> None:
         if at_ms - self._staged_gateway_ms > OUTAGE_MS:
@@ -263,19 +284,20 @@ class TableHandler:
         *,
         cause: str,
         trace: str = "",
-    ) -> None:
-        """A command that no client sent: nobody waits for its answer."""
+    ) -> bool:
+        """A command that no client sent: nobody waits for its answer. Whether anything came of it."""
         staged = self._stage(table_id)
         if staged is None:
             raise ValueError(f"there is no table {table_id}")
         decision = decide(staged.state, command, now_ms=now_ms, arrived_at_ms=arrived_at_ms)
         if isinstance(decision, Rejected) or not decision.events:
-            return
+            return False
         frozen = self._broken(decision.state)
         if frozen:
             self._freeze(table_id, frozen, now_ms, outputs, cause)
         else:
             self._commit(staged, decision, cause, trace, outputs)
+        return True
 
     def _broken(self, state: TableState) -> str:
         """Invariants are checked before a commit. "" when all hold."""
@@ -322,6 +344,8 @@ class TableHandler:
             player_id=message.player_id if message else "",
             command_id=message.command_id if message else "",
         )
+        assert state.config is not None
+        self._happened.extend((state.config.game, event) for event in decision.events)
         data = encode(committed)
         log_key = keys.table_log(state.table_id)
         outputs.expect(log_key, f"{version - 1}-0" if version > 1 else BEGINNING)
