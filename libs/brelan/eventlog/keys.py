@@ -32,7 +32,14 @@ class Family(msgspec.Struct, frozen=True):
 T, D, G, W, H, C = Service.TABLE, Service.DEALER, Service.GATEWAY, Service.WALLET, Service.HISTORY, Service.TIMER
 
 FAMILIES: tuple[Family, ...] = (
-    Family("commands", "stream", "shard", (G, C), (T,), "client commands, gateways' heartbeats, ExpireTurn; append-only for its writers"),
+    Family(
+        "commands",
+        "stream",
+        "shard",
+        (G, C),
+        (T,),
+        "client commands, gateways' heartbeats, ExpireTurn; append-only for its writers",
+    ),
     Family("dealt", "stream", "shard", (D,), (T,), "the dealer's answers"),
     Family("wallet-requests", "stream", "shard", (T,), (W,), "buy-ins, cash-outs, rake, refunds"),
     Family("wallet-replies", "stream", "shard", (W,), (T,), "funded, declined, done"),
@@ -48,7 +55,9 @@ FAMILIES: tuple[Family, ...] = (
     Family("deck", "stream", "table", (D,), (), "the dealer's sealed log"),
     Family("hole", "hash", "table", (D,), (G,), "hole cards of the hand in play, sealed to who may see them"),
     Family("position", "hash", "service", tuple(Service), (), "commit number, nonce and cursors of one service"),
-    Family("lease", "string", "service", tuple(Service), (), "which worker holds the shard; saves work, guards nothing"),
+    Family(
+        "lease", "string", "service", tuple(Service), (), "which worker holds the shard; saves work, guards nothing"
+    ),
     Family("workers", "zset", "service", tuple(Service), (), "live workers of one service, by when they count as gone"),
     Family("cashier", "stream", "room", (G,), (W,), "deposits and withdrawals asked for"),
     Family("balances", "hash", "room", (W,), (G,), "player id to balance, in minor units; a copy of the ledger's"),

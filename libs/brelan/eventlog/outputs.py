@@ -82,7 +82,7 @@ class Outputs:
             self.members_removed,
             self.strings,
         ):
-            kept.pop(key, None)  # type: ignore[attr-defined]
+            kept.pop(key, None)
 
     def trim(self, stream: str, oldest_id: str) -> None:
         """Forget entries before ``oldest_id``."""

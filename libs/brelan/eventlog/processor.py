@@ -30,10 +30,12 @@ for every shard it owns. Who stands where: ARCHITECTURE §1.
 """
 
 import asyncio
+import contextlib
+import itertools
 import secrets
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from enum import Enum
 from typing import Protocol, assert_never, runtime_checkable
 
@@ -86,7 +88,10 @@ class Handler(Protocol):
         """
 
     def housekeeping(self, now_ms: int) -> Outputs | None:
-        """About twice a second, also when nothing comes in: heartbeats, waits that ran out, trimming."""
+        """About twice a second, also when nothing comes in: heartbeats, waits that ran out, trimming.
+
+        Nothing to write (None, or empty outputs): no commit, and ``committed`` is not called.
+        """
 
     def committed(self) -> None:
         """What ``handle``, ``housekeeping`` or ``poisoned`` decided last is now in the log: adopt it."""
@@ -128,9 +133,8 @@ class Work(msgspec.Struct):
     """A commit being made: of which entries, and with what."""
 
     entries: Sequence[Entry] = ()
-    outputs: Outputs | None = None
     commit: Commit | None = None
-    attempt: Attempt | None = None
+    adopt: bool = True  # the handler decided it, and hears that it was committed
 
 
 class Processor:
@@ -166,3 +170,281 @@ class Processor:
         self._housekeeping_due_ms = 0
         self._taking_over_since = 0.0
         self._metrics = _Metrics(handler.service)
+
+    @property
+    def at_rest(self) -> bool:
+        """Between batches: a good moment to stop."""
+        return self.next in {Step.FENCE, Step.LOAD} or (self.next is Step.READ and not self._alone)
+
+    @property
+    def loaded(self) -> bool:
+        return self.next not in {Step.FENCE, Step.LOAD}
+
+    async def run(self, stop: asyncio.Event, still_mine: Callable[[], Awaitable[bool]] | None = None) -> None:
+        """Until ``stop``, or until fenced when ``still_mine`` says that the shard has another owner."""
+        pause = FIRST_PAUSE
+        while not (stop.is_set() and self.at_rest):
+            result = await self.step()
+            if result.error:
+                logger.warning("event log unavailable", shard=self.shard, step=result.step.value, reason=result.error)
+                if stop.is_set():
+                    return
+                await _pause(stop, pause)
+                pause = min(pause * 2, LONGEST_PAUSE)
+                continue
+            pause = FIRST_PAUSE
+            if result.outcome is Outcome.FENCED:
+                logger.info("fenced", shard=self.shard, service=self._handler.service.value)
+                if still_mine is not None and not await still_mine():
+                    return
+
+    async def step(self) -> StepResult:
+        """Do the next thing. Between two calls the processor may be thrown away: nothing is lost."""
+        step = self.next
+        try:
+            match step:
+                case Step.FENCE:
+                    return await self._fence()
+                case Step.LOAD:
+                    return await self._load()
+                case Step.READ:
+                    return await self._read()
+                case Step.NOTE:
+                    return await self._note()
+                case Step.PREPARE:
+                    return await self._prepare()
+                case Step.HANDLE:
+                    return self._handle()
+                case Step.HOUSEKEEPING:
+                    return self._keep_house()
+                case Step.COMMIT:
+                    return await self._commit()
+                case _:
+                    assert_never(step)
+        except LogUnavailable as error:
+            self._metrics.store_errors.inc()
+            if step in {Step.NOTE, Step.COMMIT}:  # whether it took effect is unknown
+                self._forget()
+            return StepResult(step, error=str(error) or repr(error))
+
+    # --- taking over -------------------------------------------------------------------------------------------
+
+    def _forget(self) -> None:
+        self._handler.discard()
+        self._alone.clear()
+        self._work = Work()
+        self.next = Step.FENCE
+
+    async def _fence(self) -> StepResult:
+        self._taking_over_since = time.perf_counter()
+        position = await self._log.fence(self._handler.service, next(self._nonces))
+        self._number = position.number
+        self._cursors = {stream: position.cursors.get(stream, BEGINNING) for stream in self._inboxes}
+        self._attempt = position.attempt
+        if position.attempt is not None or position.takeovers > SUSPICIOUS_TAKEOVERS:
+            self._careful = self._batch * len(self._inboxes)
+            logger.warning("no progress since several takeovers: entries are tried one by one", shard=self.shard)
+        self.next = Step.LOAD
+        return StepResult(Step.FENCE)
+
+    async def _load(self) -> StepResult:
+        await self._handler.load(self._log)
+        self._metrics.takeovers.inc()
+        self._metrics.takeover_seconds.observe(time.perf_counter() - self._taking_over_since)
+        self.next = Step.READ
+        return StepResult(Step.LOAD)
+
+    # --- a batch -----------------------------------------------------------------------------------------------
+
+    async def _read(self) -> StepResult:
+        if self._alone:
+            self._now_ms = await self._log.now_ms()
+            entries = [self._alone.popleft()]
+        else:
+            block_ms = min(self._block_ms, max(0, self._housekeeping_due_ms - self._now_ms))
+            batch = await self._log.read_batch(self._cursors, 1 if self._careful else self._batch, block_ms)
+            self._now_ms = batch.now_ms
+            entries = batch.entries[:1] if self._careful else batch.entries
+            self._observe_lag(entries)
+        if not entries:
+            self._careful = 0
+            self._settle()
+            return StepResult(Step.READ)
+        self._work = Work(entries)
+        self.next = Step.NOTE if self._careful else Step.PREPARE
+        return StepResult(Step.READ, len(entries))
+
+    def _settle(self) -> None:
+        """Nothing is in hand: what comes next?"""
+        self._work = Work()
+        due = self._now_ms >= self._housekeeping_due_ms and not self._alone
+        self.next = Step.HOUSEKEEPING if due else Step.READ
+
+    async def _note(self) -> StepResult:
+        """Before an entry is tried alone: whoever takes over after our death will know which one it was."""
+        entry = self._work.entries[0]
+        name = f"{entry.stream}/{entry.id}"
+        times = self._attempt.times if self._attempt is not None and self._attempt.entry == name else 0
+        if times >= ALONE:
+            self._bury(entry, f"workers died {times} times with this entry in hand")
+            return StepResult(Step.NOTE, 1)
+        attempt = Attempt(name, times + 1)
+        outcome = await self._log.commit(self._commit_of(Outputs(), (), attempt))
+        if outcome is Outcome.FENCED:
+            return self._fenced(Step.NOTE)
+        self._number += 1
+        self._attempt = attempt
+        self.next = Step.PREPARE
+        return StepResult(Step.NOTE, 1, outcome)
+
+    async def _prepare(self) -> StepResult:
+        entries = self._work.entries
+        try:
+            await self._handler.prepare(self._log, entries)
+        except (LogUnavailable, OSError) as error:
+            if isinstance(error, LogUnavailable):
+                raise
+            raise LogUnavailable(str(error) or repr(error)) from error
+        except Exception as error:  # noqa: BLE001 - whatever an entry does to a handler must not stop the shard
+            self._refuse(error)
+        else:
+            self.next = Step.HANDLE
+        return StepResult(Step.PREPARE, len(entries))
+
+    def _handle(self) -> StepResult:
+        entries = self._work.entries
+        try:
+            outputs = self._handler.handle(entries, self._now_ms)
+        except MemoryError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever an entry does to a handler must not stop the shard
+            self._refuse(error)
+        else:
+            self._ready(entries, outputs)
+        return StepResult(Step.HANDLE, len(entries))
+
+    def _keep_house(self) -> StepResult:
+        self._housekeeping_due_ms = self._now_ms + self._housekeeping_ms
+        try:
+            outputs = self._handler.housekeeping(self._now_ms)
+        except Exception:  # no entry is to blame, and the entries must go on
+            self._metrics.processor_crashes.inc()
+            logger.exception("housekeeping failed", shard=self.shard)
+            outputs = None
+        if outputs:
+            self._ready((), outputs)
+        else:
+            self._settle()
+        return StepResult(Step.HOUSEKEEPING)
+
+    def _ready(self, entries: Sequence[Entry], outputs: Outputs, adopt: bool = True) -> None:
+        self._work = Work(entries, self._commit_of(outputs, entries), adopt)
+        self.next = Step.COMMIT
+
+    def _commit_of(self, outputs: Outputs, entries: Sequence[Entry], attempt: Attempt | None = None) -> Commit:
+        cursors = {entry.stream: entry.id for entry in entries}  # the last one of each stream stands
+        return outputs.commit(self._handler.service, self._number, next(self._nonces), cursors, attempt)
+
+    async def _commit(self) -> StepResult:
+        work = self._work
+        assert work.commit is not None
+        started = time.perf_counter()
+        try:
+            outcome = await self._log.commit(work.commit)
+        except BadCommit as error:
+            self._refuse(error)
+            return StepResult(Step.COMMIT, len(work.entries))
+        if outcome is Outcome.FENCED:
+            return self._fenced(Step.COMMIT)
+        self._metrics.commit_seconds.observe(time.perf_counter() - started)
+        self._metrics.commits.inc()
+        self._metrics.commit_batch_entries.observe(len(work.entries))
+        if work.adopt:
+            self._handler.committed()
+        self._number += 1
+        self._cursors.update(work.commit.cursors)
+        self._attempt = None
+        self._careful = max(0, self._careful - len(work.entries))
+        self._settle()
+        return StepResult(Step.COMMIT, len(work.entries), outcome)
+
+    def _fenced(self, step: Step) -> StepResult:
+        self._metrics.commits_fenced.inc()
+        entries = len(self._work.entries)
+        self._forget()
+        return StepResult(step, entries, Outcome.FENCED)
+
+    # --- poison ------------------------------------------------------------------------------------------------
+
+    def _refuse(self, error: Exception) -> None:
+        """These entries cannot be handled together: one by one. An entry alone that cannot be handled: bury it."""
+        entries = self._work.entries
+        if not entries:  # housekeeping decided something that cannot be written
+            self._metrics.processor_crashes.inc()
+            logger.error("housekeeping cannot be committed", shard=self.shard, reason=str(error))
+            self._settle()
+        elif len(entries) > 1:
+            logger.warning("a batch cannot be handled: one by one", shard=self.shard, reason=repr(error))
+            self._alone.extend(entries)
+            self._work = Work()
+            self.next = Step.READ
+        elif not self._work.adopt:
+            raise error  # not even the bare burial can be committed: that is no entry's fault
+        else:
+            self._bury(entries[0], f"{type(error).__name__}: {error}", ask=not isinstance(error, BadCommit))
+
+    def _bury(self, entry: Entry, error: str, ask: bool = True) -> None:
+        """In one commit: the entry onto the dead stream, the cursor past it, and what the handler says to that."""
+        self._metrics.dead_letters.inc()
+        logger.error("dead entry", shard=self.shard, stream=entry.stream, id=entry.id, reason=error)
+        answer = self._last_words(entry, error) if ask else None
+        outputs = Outputs() if answer is None else answer
+        dead = DeadEntry(entry.stream, entry.id, entry.data, error)
+        outputs.append(keys.dead(self.shard, self._handler.service), encode_dead(dead))
+        self._ready((entry,), outputs, adopt=answer is not None)
+
+    def _last_words(self, entry: Entry, error: str) -> Outputs | None:
+        if not isinstance(self._handler, Poisonable):
+            return None
+        try:
+            return self._handler.poisoned(entry, error)
+        except Exception:  # the entry is buried all the same
+            logger.exception("no answer to a dead entry", shard=self.shard, stream=entry.stream, id=entry.id)
+            return None
+
+    def _observe_lag(self, entries: Sequence[Entry]) -> None:
+        self._metrics.inbox_waiting.set(len(entries))
+        age_ms = self._now_ms - entries[0].at_ms if entries else 0
+        if 0 <= age_ms < _DAY_MS:  # ids of some inboxes are no times
+            self._metrics.inbox_lag.set(age_ms / 1000)
+
+
+_DAY_MS = 86_400_000
+
+
+class _Metrics:
+    """The metrics of one service, found once."""
+
+    def __init__(self, service: Service) -> None:
+        label = service.value
+        self.commits = metrics.commits.labels(label)
+        self.commit_seconds = metrics.commit_seconds.labels(label)
+        self.commit_batch_entries = metrics.commit_batch_entries.labels(label)
+        self.commits_fenced = metrics.commits_fenced.labels(label)
+        self.takeovers = metrics.takeovers.labels(label)
+        self.takeover_seconds = metrics.takeover_seconds.labels(label)
+        self.dead_letters = metrics.dead_letters.labels(label)
+        self.inbox_waiting = metrics.inbox_waiting_entries.labels(label)
+        self.inbox_lag = metrics.inbox_lag_seconds.labels(label)
+        self.store_errors = metrics.store_errors.labels(label)
+        self.processor_crashes = metrics.processor_crashes.labels(label)
+
+
+def _nonces(name: str) -> Iterator[str]:
+    for number in itertools.count():
+        yield f"{name}-{number}"
+
+
+async def _pause(stop: asyncio.Event, seconds: float) -> None:
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(stop.wait(), seconds)
