@@ -36,19 +36,23 @@ async def prepare(folder: Path, sql_url: str) -> dict[str, str]:
 
 async def _operator(sql_url: str, path: Path) -> dict[str, str]:
     """The operator's account; its password lies beside the keys. A file without its account is made good too."""
-    if path.exists():
-        operator: dict[str, str] = json.loads(path.read_text())
-    else:
-        operator = {"name": "operator", "password": secrets.token_urlsafe(18)}
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w") as file:
-            json.dump(operator, file)
+    operator = _operator_secret(path)
     accounts = AccountStore(sql_url)
     try:
         if await accounts.by_name(operator["name"]) is None:
             await accounts.register(operator["name"], operator["password"], role="operator")
     finally:
         await accounts.close()
+    return operator
+
+
+def _operator_secret(path: Path) -> dict[str, str]:
+    if path.exists():
+        return dict(json.loads(path.read_text()))
+    operator = {"name": "operator", "password": secrets.token_urlsafe(18)}
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        json.dump(operator, file)
     return operator
 
 
