@@ -1,0 +1,146 @@
+// The dock: what I can do now, with amounts, and what I need to know to decide. Only what the room listed is a button.
+import { html, useEffect, useState } from "./vendor/htm-preact.js";
+import { buttonsOf, entryOpen, inHand, myTurn, playerAt, postAskForMe, potTotal, priceToCall, seatAt,
+  showOfferedToMe } from "./table_state.js";
+import { secondsLeft, useRoomNow } from "./clock.js";
+import { money, t } from "./words.js";
+
+const REST_MS = 300;
+const touch = matchMedia("(pointer: coarse)").matches;
+
+/** True for 300 ms after `key` changed: a click meant for the price before does not hit the new one. */
+export function useRest(key) {
+  const [rested, setRested] = useState(null);
+  useEffect(() => {
+    const timer = setTimeout(() => setRested(key), REST_MS);
+    return () => clearTimeout(timer);
+  }, [key]);
+  return rested !== key;
+}
+
+/** "Raise to 16", "Bet 10 (upper)", "Call 3, all-in". */
+export function actionWords({ action, upper }, unit) {
+  const amount = money(action.kind === "call" ? action.pay : action.to, unit);
+  let words = t("act." + action.kind, { amount });
+  if (upper) words = t("act.upper", { action: words });
+  return action.all_in ? t("act.allIn", { action: words }) : words;
+}
+
+/** What I may do now: [{kind, words, key, run}], in the order of the buttons. The keyboard uses the same list. */
+export function choicesOf(state, thrown, send, unit) {
+  const ask = postAskForMe(state);
+  const turn = myTurn(state);
+  if (ask) {
+    const answer = (kind) => () => send({ type: "Act", turn_id: ask.turn_id, kind });
+    return [{ kind: "decline", words: t("act.decline"), key: "F", run: answer("decline") },
+      { kind: "post", words: t("act.post"), key: "C", run: answer("post") }];
+  }
+  if (turn?.actions.some((a) => a.kind === "draw")) {
+    const positions = [...thrown].sort();
+    return [{ kind: "draw", words: positions.length ? t("act.draw", { n: positions.length }) : t("act.pat"), key: "D",
+      run: () => send({ type: "Draw", turn_id: turn.turn_id, positions }) }];
+  }
+  if (turn) {
+    const keys = { fold: "F", check: "C", call: "C", bring_in: "C", bet: "R", raise: "R", complete: "R" };
+    return buttonsOf(turn).map(({ action, upper }) => ({
+      kind: action.kind, upper, words: actionWords({ action, upper }, unit), key: (upper ? "⇧" : "") + keys[action.kind],
+      run: () => send({ type: "Act", turn_id: turn.turn_id, kind: action.kind, to: action.to }) }));
+  }
+  if (showOfferedToMe(state)) {
+    return [{ kind: "muck", words: t("act.muck"), key: "", run: () => send({ type: "Muck" }) },
+      { kind: "show", words: t("act.show"), key: "", run: () => send({ type: "Show" }) }];
+  }
+  return [];
+}
+
+function raisesWords(turn) {
+  if (!turn || turn.actions.some((a) => a.kind === "draw" || a.kind === "post")) return null;
+  if (turn.raises_left === null || turn.raises_left === undefined) return t("act.raisesLeft.unlimited");
+  return turn.raises_left ? t("act.raisesLeft", { n: turn.raises_left }) : t("act.raisesLeft.none");
+}
+
+/** One sentence: what is going on, or what is asked of me. */
+function Situation({ state, offsetMs }) {
+  const seat = seatAt(state, state.mySeat);
+  const turn = myTurn(state);
+  const now = useRoomNow(offsetMs, 500, state.nextHandMs !== null);
+  if (postAskForMe(state)) return t("act.post.ask");
+  if (turn) return turn.actions.some((a) => a.kind === "draw") ? t(touch ? "act.draw.hint.touch" : "act.draw.hint") : t("act.yours");
+  if (state.status === "frozen") return t("table.frozen");
+  if (state.status === "closed") return t("table.closed");
+  if (state.status === "paused" && (!state.hand || state.hand.phase === "over")) return t("table.paused");
+  if (seat?.reserved) return t("table.waiting.funds");
+  if (seat && seat.stack === 0 && !inHand(state, state.mySeat) && !seat.chips_waiting) return t("me.noChips");
+  if (seat && !inHand(state, state.mySeat) && seat.owes_big_blind && !seat.sitting_out && state.config.game === "draw") {
+    return t(seat.entry === "post" ? "table.waiting.post" : "table.waiting.bigBlind");
+  }
+  if (state.turn) {
+    const name = playerAt(state, state.turn.seat)?.name ?? "";
+    return t(state.turn.actions.some((a) => a.kind === "draw") ? "table.waiting.draws" : "table.waiting.name", { name });
+  }
+  if (!seat) return t("table.observe");
+  if (state.nextHandMs !== null && state.nextHandMs > now) {
+    return t("table.waiting.next", { seconds: secondsLeft(state.nextHandMs, now) });
+  }
+  if (state.hand && state.hand.phase !== "over") return t("table.waiting.dealer");
+  return t("table.waiting.players");
+}
+
+export function Dock({ state, choices, resting, unit, offsetMs, best, send, onSit }) {
+  const turn = myTurn(state);
+  const seat = seatAt(state, state.mySeat);
+  const price = priceToCall(state);
+  const raises = raisesWords(turn);
+  const pot = potTotal(state);
+  return html`<section class=${`dock ${choices.length ? "asked" : ""}`} data-testid="dock" aria-label=${t("act.yours")}>
+    <div class="say">
+      <p class="main" data-testid="situation"><${Situation} state=${state} offsetMs=${offsetMs} /></p>
+      <p class="facts">
+        ${price > 0 ? html`<span data-testid="price"><b>${t("table.price", { amount: money(price, unit) })}</b></span>` : null}
+        ${pot > 0 ? html`<span>${t("table.pot", { amount: money(pot, unit) })}</span>` : null}
+        ${raises ? html`<span data-testid="raises-left">${raises}</span>` : null}
+        ${best ? html`<span class="best" data-testid="best-hand">${t("table.best", { hand: best })}</span>` : null}
+      </p>
+    </div>
+    <div class="buttons">
+      ${choices.map((choice) => html`<button key=${choice.kind + (choice.upper ? "-upper" : "")} disabled=${resting}
+          class=${"act-" + choice.kind} data-testid=${"act-" + choice.kind + (choice.upper ? "-upper" : "")}
+          onClick=${choice.run}><span>${choice.words}</span>${choice.key ? html`<kbd aria-hidden="true">${choice.key}</kbd>` : null}</button>`)}
+      ${choices.length || state.mySeat ? null : html`<button class="primary" data-testid="sit-down" onClick=${() => onSit(null)}
+          disabled=${state.seats.every(Boolean) || state.status === "closed" || state.status === "closing"}>${t("me.sitDown")}</button>`}
+      ${!choices.length && seat?.sitting_out ? html`<button class="primary" data-testid="come-back"
+          onClick=${() => send({ type: "ComeBack", entry: seat.entry })}>${t("me.comeBack")}</button>` : null}
+      ${!choices.length && entryOpen(state) ? html`<button data-testid="choose-entry"
+          onClick=${() => send({ type: "ChooseEntry", entry: seat.entry === "post" ? "wait" : "post" })}>
+          ${seat.entry === "post" ? t("me.wait") : t("me.post", { amount: money(state.config.lower_limit, unit) })}</button>` : null}
+    </div></section>`;
+}
+
+/** My seat: chips, sitting out, settings of this table, leaving. */
+export function SeatMenu({ state, unit, send, onTopUp, onLeave, onHelp, sound, onSound }) {
+  const seat = seatAt(state, state.mySeat);
+  if (!seat) {
+    return html`<div class="seat-menu"><p class="soft">${t("table.observe")}</p>
+      <button class="quiet" onClick=${onHelp} data-testid="help">${t("help.title")} <kbd>?</kbd></button></div>`;
+  }
+  const prefer = (name) => (event) => send({ type: "SetPreferences", auto_post: seat.auto_post, auto_muck: seat.auto_muck,
+    [name]: event.target.checked });
+  const toUp = (seat.top_up_asked ?? 0) + (seat.top_up_pending ?? 0) + seat.chips_waiting;
+  return html`<div class="seat-menu" data-testid="seat-menu" aria-label=${t("me.menu")} role="group">
+    <div class="pair">
+      ${seat.sitting_out
+        ? html`<button class="primary" data-testid="menu-come-back" onClick=${() => send({ type: "ComeBack", entry: seat.entry })}>${t("me.comeBack")}</button>`
+        : html`<button data-testid="sit-out" aria-pressed=${seat.sit_out_asked} onClick=${() => send({ type: seat.sit_out_asked ? "ComeBack" : "SitOut" })}>${t(seat.sit_out_asked ? "me.sitOut.asked" : "me.sitOut")}</button>`}
+      <button data-testid="top-up" onClick=${onTopUp}>${t("me.topUp")}</button>
+      <button data-testid="leave" disabled=${seat.leave_asked} onClick=${onLeave}>${t(seat.leave_asked ? "me.leave.asked" : "me.leave")}</button>
+      <button class="quiet" onClick=${onHelp} data-testid="help">${t("help.title")} <kbd>?</kbd></button>
+    </div>
+    ${toUp ? html`<p class="soft" data-testid="top-up-waiting">${t("me.topUp.waiting", { amount: money(toUp, unit) })}</p>` : null}
+    <label class="choice"><input type="checkbox" checked=${seat.auto_post} onChange=${prefer("auto_post")} data-testid="auto-post" />
+      <span>${t("me.autoPost." + state.config.game)}</span></label>
+    <label class="choice"><input type="checkbox" checked=${seat.auto_muck} onChange=${prefer("auto_muck")} data-testid="auto-muck" />
+      <span>${t("me.autoMuck")}</span></label>
+    <label class="choice"><input type="checkbox" checked=${sound} onChange=${(e) => onSound(e.target.checked)} />
+      <span>${t("me.sound")}</span></label>
+  </div>`;
+}
