@@ -1,8 +1,8 @@
 """What travels between the room and its clients as JSON: socket messages, event views, the snapshot of a table.
 
-Every shape here is an allow-list: ``brelan.views.projection`` fills it field by field from the table's facts, so a field
-added to an event reaches nobody until somebody writes it here. Cards are text ("Th"), amounts integers in minor units,
-times milliseconds of the room's clock. Described for client developers in ``docs/api/socket.md``.
+Every shape here is an allow-list: ``brelan.views.projection`` fills it field by field from the table's facts, so a
+field added to an event reaches nobody until somebody writes it here. Cards are text ("Th"), amounts integers in minor
+units, times milliseconds of the room's clock. Described for client developers in ``docs/api/socket.md``.
 """
 
 from typing import Annotated, Literal
@@ -36,9 +36,7 @@ Card = str  # "Th"
 
 # --- client to room ----------------------------------------------------------------------------------------------
 
-PlayersCommand = (
-    SitDown | TopUp | SitOut | ComeBack | ChooseEntry | SetPreferences | Leave | Act | Draw | Show | Muck
-)
+PlayersCommand = SitDown | TopUp | SitOut | ComeBack | ChooseEntry | SetPreferences | Leave | Act | Draw | Show | Muck
 OperatorsCommand = ConfigureTable | PauseTable | ResumeTable | CloseTable | UnfreezeTable
 SocketCommand = PlayersCommand | OperatorsCommand
 
@@ -451,9 +449,7 @@ PublicEventView = (
     | HandVoided
     | ShowOffered
 )
-OwnEventView = (
-    TopUpAsked | TopUpRequested | TopUpFunded | TopUpDeclined | PreferencesSet | SitOutAsked | LeaveAsked
-)
+OwnEventView = TopUpAsked | TopUpRequested | TopUpFunded | TopUpDeclined | PreferencesSet | SitOutAsked | LeaveAsked
 AnyEventView = PublicEventView | OwnEventView
 
 # --- the snapshot ------------------------------------------------------------------------------------------------
