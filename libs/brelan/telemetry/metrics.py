@@ -35,7 +35,8 @@ timeout_lateness_seconds = Histogram(
 early_timeouts = Counter("brelan_early_timeouts", "Timeouts that came before their deadline, and were ignored.")
 deadlines_dispatched = Counter("brelan_deadlines_dispatched", "Due deadlines handed to Celery.")
 deadlines_redispatched = Counter(
-    "brelan_deadlines_redispatched", "Due deadlines handed to Celery again: the task, its worker or the broker was lost."
+    "brelan_deadlines_redispatched",
+    "Due deadlines handed to Celery again: the task, its worker or the broker was lost.",
 )
 
 # The event log.
@@ -43,7 +44,9 @@ deadlines_redispatched = Counter(
 inbox_waiting_entries = Gauge(
     "brelan_inbox_waiting_entries", "Entries found waiting when the inboxes were last read.", ["service"]
 )
-inbox_lag_seconds = Gauge("brelan_inbox_lag_seconds", "Age of the oldest entry when the inboxes were last read.", ["service"])
+inbox_lag_seconds = Gauge(
+    "brelan_inbox_lag_seconds", "Age of the oldest entry when the inboxes were last read.", ["service"]
+)
 commits = Counter("brelan_commits", "Commits that took effect.", ["service"])
 commit_batch_entries = Histogram(
     "brelan_commit_batch_entries", "Entries consumed by one commit.", ["service"], buckets=_SIZES
@@ -58,7 +61,9 @@ takeover_seconds = Histogram(
     buckets=(0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0),
 )
 owned_shards = Gauge("brelan_owned_shards", "Shards this worker owns.", ["service"])
-processor_crashes = Counter("brelan_processor_crashes", "Processors that ended with an error and were restarted.", ["service"])
+processor_crashes = Counter(
+    "brelan_processor_crashes", "Processors that ended with an error and were restarted.", ["service"]
+)
 dead_letters = Counter("brelan_dead_letters", "Entries that could not be handled.", ["service"])
 store_errors = Counter("brelan_store_errors", "Times the event log could not be reached or refused.", ["service"])
 
