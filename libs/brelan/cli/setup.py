@@ -76,7 +76,7 @@ def keys(data: Path | None) -> None:
     folder = settings.data.absolute()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        asyncio.run(prepare(folder, settings.sql_url or default_sql_url(folder)))
+        asyncio.run(prepare(folder, settings.database_url))
     except OSError as error:
         click.echo(f"brelan keys: {folder} cannot be used: {error.strerror}", err=True)
         sys.exit(1)
@@ -95,7 +95,3 @@ def furnish(url: str, data: Path | None) -> None:
         click.echo(f"brelan furnish: the operator's key cannot be read ({error.strerror}); run brelan keys", err=True)
         sys.exit(1)
     asyncio.run(furnish_room(url, operator, click.echo))
-
-
-def default_sql_url(folder: Path) -> str:
-    return f"sqlite+aiosqlite:///{folder / 'brelan.db'}"

@@ -19,7 +19,7 @@ import click
 import httpx2
 
 from brelan.cli.children import Child, ChildError, say
-from brelan.cli.setup import default_sql_url, furnish_room, prepare
+from brelan.cli.setup import furnish_room, prepare
 from brelan.eventlog.server import EmbeddedServer, ServerError
 from brelan.settings import RoomSettings
 
@@ -68,7 +68,7 @@ async def run(settings: RoomSettings, port: int, *, bots: bool, think: float, ha
         async with contextlib.AsyncExitStack() as room:
             say("room", f"data in {folder}")
             redis_url, broker_url = await _servers(room, settings, folder)
-            sql_url = settings.sql_url or default_sql_url(folder)
+            sql_url = settings.database_url
             say("room", "keys, database, operator")
             operator = await prepare(folder, sql_url)
             env = {
