@@ -209,7 +209,7 @@ def test_my_best_hand_has_the_rooms_own_name(node: Node) -> None:
     ]
     given = [{"size": size, "cards": [TEXTS[card] for card in cards]} for size, cards in hands]
     names = node.run(
-        'import { handName } from "./best_hand.js"; const answer = given.map((each) => handName(each.cards, each.size));',
+        'import { handName } from "./best_hand.js"; const answer = given.map((it) => handName(it.cards, it.size));',
         given,
     )
     for (size, cards), name in zip(hands, names, strict=True):
