@@ -1,0 +1,1 @@
+"""Alembic's side: ``env`` runs the steps in ``versions``, oldest first. Never edit a step that has shipped."""
