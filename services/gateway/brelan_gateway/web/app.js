@@ -25,7 +25,7 @@ function Language() {
   const { language } = useStore(settings);
   return html`<select aria-label=${t("nav.language")} data-testid="language" value=${language}
       onChange=${(e) => settings.set({ language: e.target.value })}>
-    ${LANGUAGES.map(([code, name]) => html`<option value=${code} selected=${code === language}>${name}</option>`)}</select>`;
+    ${LANGUAGES.map(([code, name]) => html`<option value=${code} selected=${code === language} aria-label=${name}>${code.toUpperCase()}</option>`)}</select>`;
 }
 
 function Top({ view }) {
@@ -40,7 +40,9 @@ function Top({ view }) {
       <b data-testid="balance" data-minor=${balance ?? ""}>${balance === null ? "–" : money(balance)}</b></span>
       <span class="who" data-testid="who">${player.name}</span>` : null}
     <${Language} />
-    ${player ? html`<button class="quiet" onClick=${logOut} data-testid="log-out">${t("login.out")}</button>` : null}
+    ${player ? html`<button class="quiet log-out" onClick=${logOut} data-testid="log-out" title=${t("login.out")}>
+      <svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true"><path fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round" d="M10 4H5v16h5M14 8l4 4-4 4M18 12H9" /></svg>
+      <span>${t("login.out")}</span></button>` : null}
   </header>`;
 }
 

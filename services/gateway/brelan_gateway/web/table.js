@@ -203,6 +203,7 @@ export function TablePage({ id }) {
       </ul>
     </section>
     <aside class=${`side ${side ? "open" : ""}`}>
+      <button class="quiet shut" onClick=${() => setSide(false)} aria-label=${t("close")} data-testid="side-shut">✕</button>
       <${SeatMenu} state=${state} unit=${unit} send=${send} sound=${sound} onSound=${(on) => settings.set({ sound: on })}
         onTopUp=${() => setDialog({ kind: "topUp" })} onLeave=${() => setDialog({ kind: "leave" })} onHelp=${() => setDialog({ kind: "help" })} />
       <${Log} lines=${state.log} unit=${unit} />
