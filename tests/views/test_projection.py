@@ -13,9 +13,9 @@ from brelan.events.table import TableEvent
 from brelan.rules.cards import cards_from_text
 from brelan.rules.state import Hand, HandPlayer, Seat, TableState
 from brelan.views import messages as views
-from brelan.views.entries import entry_view, with_cards
+from brelan.views.entries import entry_view, owners_of, with_cards
 from brelan.views.projection import config_view, view_of
-from brelan.views.snapshot import own_cards, seat_of, snapshot, table_view
+from brelan.views.snapshot import DealtTo, dealt_to, own_cards, seat_of, snapshot, table_view
 from tests.contract.samples import Sampler, samples
 
 EVENTS = get_args(TableEvent)
@@ -47,7 +47,7 @@ def seated(*names: str, config: TableConfig = CONFIG) -> TableState:
     return TableState("s00-abcdef", config, status="open", version=6, seats=[*seats, None])
 
 
-def decoded(message: bytes) -> views.Events:
+def decoded(message: str) -> views.Events:
     value = views.decode_room(message)
     assert isinstance(value, views.Events)
     return value
@@ -91,7 +91,8 @@ def test_D10_how_many_were_drawn_is_public_which_never() -> None:
 
 
 def test_why_a_table_is_frozen_is_for_operators() -> None:
-    assert b"escrow" not in views.encode(view_of(facts.TableFrozen("escrow differs by 400")).public)
+    seen = view_of(facts.TableFrozen("escrow differs by 400"))
+    assert seen.public == views.TableFrozen()
 
 
 def test_down_cards_are_a_number_and_up_cards_are_text() -> None:
@@ -109,35 +110,35 @@ def test_a_configuration_is_shown_field_by_field() -> None:
 
 
 def test_M3_that_somebody_will_be_folded_when_it_is_his_turn_is_told_to_him_alone() -> None:
-    view = entry_view(committed(facts.LeaveAsked(1)), seated("Ana", "Ben"))
+    view = entry_view(committed(facts.LeaveAsked(1)), owners_of(seated("Ana", "Ben")))
     assert decoded(view.message_for("p-Ben")).events == ()
     assert decoded(view.message_for("p-Ana")).events == (views.LeaveAsked(1),)
 
 
 def test_an_entry_that_concerns_others_only_still_has_its_version() -> None:
-    assert decoded(entry_view(committed(facts.LeaveAsked(1)), seated("Ana")).everybody).version == 7
+    assert decoded(entry_view(committed(facts.LeaveAsked(1)), owners_of(seated("Ana"))).everybody).version == 7
 
 
 def test_why_a_buy_in_was_declined_is_told_to_the_buyer_alone() -> None:
     reserved = facts.SeatReserved(2, "p-Ben", "Ben", 4000, "t", "wait")
-    view = entry_view(committed(reserved, facts.SeatReleased(2, "t", "You have 12.")), seated("Ana"))
-    assert b"You have" in view.message_for("p-Ben")
-    assert b"You have" not in view.message_for("p-Ana")
+    view = entry_view(committed(reserved, facts.SeatReleased(2, "t", "You have 12.")), owners_of(seated("Ana")))
+    assert "You have" in view.message_for("p-Ben")
+    assert "You have" not in view.message_for("p-Ana")
     assert decoded(view.message_for("p-Ana")).events[-1] == views.SeatReleased(2)
 
 
 def test_events_for_everybody_are_encoded_once() -> None:
-    view = entry_view(committed(facts.Checked(1)), seated("Ana", "Ben"))
+    view = entry_view(committed(facts.Checked(1)), owners_of(seated("Ana", "Ben")))
     assert view.message_for("p-Ana") is view.message_for("p-Ben") is view.everybody
 
 
 def test_who_commanded_it_is_not_told() -> None:
-    assert b"secret" not in entry_view(committed(facts.Checked(1)), seated("Ana")).everybody
+    assert "secret" not in entry_view(committed(facts.Checked(1)), owners_of(seated("Ana"))).everybody
 
 
 def test_own_cards_are_spliced_into_a_message() -> None:
     cards = views.OwnCards("h", 1, ("Th", "As"), (False, False))
-    message = with_cards(entry_view(committed(facts.Checked(1)), seated("Ana")).everybody, cards)
+    message = with_cards(entry_view(committed(facts.Checked(1)), owners_of(seated("Ana"))).everybody, cards)
     assert decoded(message).cards == cards
     assert decoded(message).events == (views.Checked(1, "player"),)
 
@@ -170,7 +171,7 @@ def test_nothing_internal_is_in_a_snapshot() -> None:
     state = Sampler(full=True).of(TableState)
     message = views.encode(table_view(state, "nobody"))
     for word in ("transfer", "request", "frozen_reason", "dealer_wait", "departed", "protected_used", "acted_at"):
-        assert word.encode() not in message
+        assert word not in message
 
 
 def test_a_table_that_was_never_opened_has_no_view() -> None:
@@ -189,23 +190,23 @@ HOLE = HoleCards("h", 1, "p-Ana", cards_from_text("ThAs7c"), (False, False, True
 
 
 def test_a_player_gets_his_own_cards() -> None:
-    player = HandPlayer(1, "p-Ana", "Ana", 0, 0, down=2, up=cards_from_text("7c"))
-    assert own_cards(HOLE, "h", player) == views.OwnCards("h", 1, ("Th", "As", "7c"), (False, False, True))
+    shown = own_cards(HOLE, DealtTo("h", 1, "p-Ana", 3))
+    assert shown == views.OwnCards("h", 1, ("Th", "As", "7c"), (False, False, True))
 
 
 def test_cards_that_the_table_has_not_seen_dealt_are_held_back() -> None:
-    player = HandPlayer(1, "p-Ana", "Ana", 0, 0, down=2)
-    assert own_cards(HOLE, "h", player) == views.OwnCards("h", 1, ("Th", "As"), (False, False))
-    assert own_cards(HOLE, "h", HandPlayer(1, "p-Ana", "Ana", 0, 0)) is None
+    assert own_cards(HOLE, DealtTo("h", 1, "p-Ana", 2)) == views.OwnCards("h", 1, ("Th", "As"), (False, False))
 
 
 @pytest.mark.parametrize(
-    ("hand_id", "player"),
-    [
-        ("another", HandPlayer(1, "p-Ana", "Ana", 0, 0, down=3)),
-        ("h", HandPlayer(1, "p-Ben", "Ben", 0, 0, down=3)),
-        ("h", HandPlayer(2, "p-Ana", "Ana", 0, 0, down=3)),
-    ],
+    "dealt", [DealtTo("another", 1, "p-Ana", 3), DealtTo("h", 1, "p-Ben", 3), DealtTo("h", 2, "p-Ana", 3)]
 )
-def test_cards_of_another_hand_or_player_are_shown_to_nobody(hand_id: str, player: HandPlayer) -> None:
-    assert own_cards(HOLE, hand_id, player) is None
+def test_cards_of_another_hand_or_player_are_shown_to_nobody(dealt: DealtTo) -> None:
+    assert own_cards(HOLE, dealt) is None
+
+
+def test_what_was_dealt_to_a_player_is_what_his_table_says() -> None:
+    assert dealt_to(playing(), "p-Ana") == DealtTo("h", 1, "p-Ana", 2)
+    assert dealt_to(playing(), "p-Ben") is None  # nothing yet
+    assert dealt_to(playing(), "p-Eve") is None
+    assert dealt_to(seated("Ana"), "p-Ana") is None

@@ -616,7 +616,14 @@ class Notice(msgspec.Struct, frozen=True, tag="notice"):
 
 RoomMessage = Snapshot | Resumed | Events | Ack | Refused | Pong | Notice
 
-encode = msgspec.json.Encoder().encode
+_encode = msgspec.json.Encoder().encode
+
+
+def encode(message: msgspec.Struct) -> str:
+    """As text: a WebSocket carries text frames, encoded once for all its readers."""
+    return _encode(message).decode()
+
+
 decode_client = msgspec.json.Decoder(ClientMessage).decode
 decode_room = msgspec.json.Decoder(RoomMessage).decode
 
@@ -629,5 +636,4 @@ CLOSE_UNAUTHENTICATED = 4401
 CLOSE_UNKNOWN_TABLE = 4404
 CLOSE_SILENT = 4408
 CLOSE_TOO_MANY_SOCKETS = 4409
-CLOSE_TOO_SLOW = 4410
 CLOSE_FLOODING = 4429

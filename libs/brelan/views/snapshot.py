@@ -1,5 +1,6 @@
 """A whole table as one viewer may see it, and his own hole cards as far as they were dealt to him."""
 
+import msgspec
 from msgspec import UNSET
 
 from brelan.events.dealing import HoleCards
@@ -127,21 +128,31 @@ def _post_ask(state: TableState) -> PostAskView:
 # --- own cards ---------------------------------------------------------------------------------------------------
 
 
-def own_player(state: TableState, player_id: str) -> HandPlayer | None:
-    """Him in the hand in play."""
-    if state.hand is None:
+class DealtTo(msgspec.Struct, frozen=True):
+    """How many cards the table has seen dealt to a player of the hand in play."""
+
+    hand_id: str
+    seat: int
+    player_id: str
+    count: int
+
+
+def dealt_to(state: TableState, player_id: str) -> DealtTo | None:
+    """None when he holds no cards, or when it is not known yet which (he has just drawn)."""
+    hand = state.hand
+    if hand is None:
         return None
-    return next((player for player in state.hand.players if player.player_id == player_id), None)
+    player = next((each for each in hand.players if each.player_id == player_id), None)
+    if player is None or not (count := player.down + len(player.up)):
+        return None
+    return DealtTo(hand.hand_id, player.seat, player_id, count)
 
 
-def own_cards(hole: HoleCards, hand_id: str, player: HandPlayer) -> OwnCards | None:
+def own_cards(hole: HoleCards, dealt: DealtTo) -> OwnCards | None:
     """None when they are another hand's or another player's.
 
     The dealer may be a street ahead of the log: only as many cards as the table has seen dealt are shown.
     """
-    if hole.hand_id != hand_id or hole.player_id != player.player_id or hole.seat != player.seat:
+    if (hole.hand_id, hole.seat, hole.player_id) != (dealt.hand_id, dealt.seat, dealt.player_id):
         return None
-    dealt = player.down + len(player.up)
-    if not dealt:
-        return None
-    return OwnCards(hand_id, player.seat, card_texts(hole.cards[:dealt]), hole.up[:dealt])
+    return OwnCards(dealt.hand_id, dealt.seat, card_texts(hole.cards[: dealt.count]), hole.up[: dealt.count])
