@@ -1,0 +1,96 @@
+"""Databases for tests: a SQLite file, brought up to date, and a real PostgreSQL where one is installed.
+
+``sqlite_url``: a file of the test's own. ``postgres_url``: an empty database of the test's own, on a server for the
+session. ``sql_url``: the test runs on both.
+"""
+
+import asyncio
+import importlib.util
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from brelan.sql import migrate
+from tests.requirements import missing, need_program
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def sqlite_url(tmp_path: Path) -> str:
+    url = f"sqlite:///{tmp_path / 'brelan.db'}"
+    asyncio.run(migrate(url))
+    return url
+
+
+@pytest.fixture(scope="session")
+def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a server, less the name of a database."""
+    if importlib.util.find_spec("asyncpg") is None:
+        missing("asyncpg", "asyncpg is not installed (pip install asyncpg).")
+    initdb = _beside_server("initdb")
+    control = _beside_server("pg_ctl")
+    folder = tmp_path_factory.mktemp("postgres")
+    run = _as_a_user(folder)
+    port = _free_port()
+    run([initdb, "-D", str(folder / "data"), "-U", "brelan", "--auth=trust", "--no-sync", "-E", "UTF8", "--locale=C"])
+    options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off"
+    start = ["-D", str(folder / "data"), "-l", str(folder / "log"), "-o", options, "-w", "start"]
+    run([control, *start])
+    try:
+        yield f"postgresql://brelan@127.0.0.1:{port}"
+    finally:
+        run([control, "-D", str(folder / "data"), "-m", "immediate", "stop"])
+
+
+@pytest.fixture
+def empty_postgres_url(postgres_server: str, request: pytest.FixtureRequest) -> str:
+    name = f"t{abs(hash(request.node.nodeid)):x}"
+    psql = need_program("psql")
+    for statement in (f"DROP DATABASE IF EXISTS {name} WITH (FORCE)", f"CREATE DATABASE {name}"):
+        subprocess.run([psql, "-q", f"{postgres_server}/postgres", "-c", statement], check=True, capture_output=True)
+    return f"{postgres_server}/{name}"
+
+
+@pytest.fixture
+def postgres_url(empty_postgres_url: str) -> str:
+    asyncio.run(migrate(empty_postgres_url))
+    return empty_postgres_url
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def sql_url(request: pytest.FixtureRequest) -> str:
+    return str(request.getfixturevalue(f"{request.param}_url"))
+
+
+def _beside_server(name: str) -> str:
+    """Debian keeps the server's programs off the PATH."""
+    folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    return next((str(folder / name) for folder in folders if (folder / name).exists()), None) or need_program(name)
+
+
+def _as_a_user(folder: Path) -> Run:
+    """PostgreSQL refuses to run as root: then it runs as Debian's ``postgres``, or as ``nobody``."""
+    run: Run = partial(subprocess.run, check=True, capture_output=True, text=True, cwd="/")
+    if os.geteuid() != 0:
+        return run
+    names = {entry.pw_name for entry in pwd.getpwall()}
+    user = "postgres" if "postgres" in names else "nobody"
+    shutil.chown(folder, user)
+    for parent in folder.parents:
+        if parent.owner() == "root" and not parent.stat().st_mode & 0o001:
+            parent.chmod(parent.stat().st_mode | 0o011)
+    return partial(run, user=user, group=pwd.getpwnam(user).pw_gid, extra_groups=())
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
