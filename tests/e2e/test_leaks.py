@@ -1,0 +1,276 @@
+"""No card reaches anybody before it is dealt to him or shown, and none lies in clear where it does not belong.
+
+300 hands of each game by players on raw sockets, every frame kept. What was truly dealt is read afterwards from the
+archive of finished hands and compared with what each socket had been sent, frame by frame.
+"""
+
+import asyncio
+import json
+import random
+import re
+import sqlite3
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2
+import pytest
+import redis
+
+from brelan.rules.cards import card_from_text, text_of
+from tests.e2e.players import RawPlayer
+from tests.room import Room, start_room, wait_until
+
+HANDS = 300
+PLAYERS = {"stud": 5, "draw": 5}
+CARD = re.compile(r"[2-9TJQKA][cdhs]")
+CARDS_IN_A_ROW = re.compile(r"(?:[2-9TJQKA][cdhs]){2,}")
+
+pytestmark = [pytest.mark.redis, pytest.mark.celery, pytest.mark.slow, pytest.mark.timeout(900)]
+
+Truth = dict[tuple[str, int], tuple[int, ...]]  # (hand, seat) -> all cards in the order dealt, discards included
+
+
+class Recorded:
+    """What was played: everybody's frames, and what was truly dealt."""
+
+    def __init__(self, room: Room, players: list[RawPlayer], games: dict[str, str]) -> None:
+        self.room = room
+        self.players = players
+        self.games = games  # table id -> game
+        self.final: Truth = {}
+        self.discards: Truth = {}
+        with sqlite3.connect(f"file:{room.data / 'brelan.db'}?mode=ro", uri=True) as database:
+            for hand_id, seat, cards, discards in database.execute(
+                "SELECT hand_id, seat, cards, discards FROM history_cards"
+            ):
+                self.final[hand_id, seat] = tuple(cards)
+                self.discards[hand_id, seat] = tuple(discards)
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
+    with start_room(tmp_path_factory.mktemp("leaks"), "--no-bots", "--hand-pause-ms", "0") as room:
+        tables = httpx2.get(f"{room.url}/api/tables", trust_env=False)
+        if tables.status_code == 401:
+            tables = asyncio.run(_tables_as_player(room.url))
+        games = {row["table_id"]: row["game"] for row in tables.json()["tables"]}
+        players = asyncio.run(_play(room.url, games))
+        stored = _stored_hands(room)
+        wait_until(lambda: _stored_hands(room) >= max(stored, HANDS), 30, "the hands in the archive")
+        yield Recorded(room, players, games)
+
+
+async def _tables_as_player(url: str) -> httpx2.Response:
+    player = RawPlayer(url, "lister", random.Random(0))
+    await player.register()
+    async with httpx2.AsyncClient(base_url=url, trust_env=False) as http:
+        return await http.get("/api/tables", headers=player._authorization)
+
+
+async def _play(url: str, games: dict[str, str]) -> list[RawPlayer]:
+    players: list[RawPlayer] = []
+    async with asyncio.TaskGroup() as group:
+        for number, (table_id, game) in enumerate(games.items()):
+            for seat in range(PLAYERS[game] + 1):  # one of them watches
+                player = RawPlayer(url, f"{game}-{number}-{seat}", random.Random(100 * number + seat))
+                await player.register()
+                players.append(player)
+                group.create_task(player.play(table_id, None if seat == 0 else 4_000, HANDS))
+    return players
+
+
+def _stored_hands(room: Room) -> int:
+    with sqlite3.connect(f"file:{room.data / 'brelan.db'}?mode=ro", uri=True) as database:
+        return int(database.execute("SELECT count(*) FROM history_hands").fetchone()[0])
+
+
+# --- where cards may stand in a frame ----------------------------------------------------------------------------
+
+
+def _strings(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _strings(inner, (*path, name))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _strings(inner, path)
+
+
+_ALLOWED = (
+    ("cards", "cards"),
+    ("events", "cards", "up"),
+    ("events", "community"),
+    ("events", "hand", "cards"),
+    ("events", "hand", "best"),
+    ("events", "hands", "cards"),
+    ("events", "hands", "best"),
+    ("table", "hand", "community"),
+    ("table", "hand", "players", "up"),
+    ("table", "hand", "players", "shown", "cards"),
+    ("table", "hand", "players", "shown", "best"),
+)
+
+
+def test_cards_stand_only_where_the_protocol_has_cards(recorded: Recorded) -> None:
+    seen = 0
+    for player in recorded.players:
+        for text in player.frames:
+            for path, value in _strings(json.loads(text)):
+                if CARD.fullmatch(value):
+                    assert path in _ALLOWED, f"{player.name}: a card at {path}: {text}"
+                    seen += 1
+                else:
+                    assert not CARDS_IN_A_ROW.fullmatch(value), f"{player.name}: cards at {path}: {text}"
+    assert seen > 10_000
+
+
+# --- whose, and when ---------------------------------------------------------------------------------------------
+
+
+class Watch:
+    """One viewer's frames in order: what he has a right to know by now."""
+
+    def __init__(self, recorded: Recorded, player: RawPlayer) -> None:
+        self.recorded = recorded
+        self.player = player
+        self.hand_id = ""
+        self.dealt: dict[int, int] = {}
+        self.folded: set[int] = set()
+        self.checked = 0
+
+    def frame(self, text: str) -> None:
+        frame = json.loads(text)
+        for event in frame.get("events", ()):
+            self._event(event, text)
+        own = frame.get("cards")
+        if own:
+            self._own(own, text)
+
+    def _truth(self, seat: int) -> tuple[int, ...]:
+        return self.recorded.final[self.hand_id, seat]
+
+    def _event(self, event: dict[str, Any], text: str) -> None:
+        match event["type"]:
+            case "HandStarted":
+                self.hand_id, self.dealt, self.folded = event["hand_id"], {}, set()
+            case "Folded":
+                self.folded.add(event["seat"])
+            case "CardsDealt":
+                for cards in event["cards"]:
+                    self._public(cards, text)
+            case "CardsDrawn":
+                self.dealt[event["seat"]] = self.dealt.get(event["seat"], 0) + event["count"]
+            case "HandShown":
+                self._shown(event["hand"], text)
+            case "ShowdownResolved":
+                for hand in event["hands"]:
+                    self._shown(hand, text)
+
+    def _public(self, cards: dict[str, Any], text: str) -> None:
+        seat, before = cards["seat"], self.dealt.get(cards["seat"], 0)
+        self.dealt[seat] = before + cards["down"] + len(cards["up"])
+        if (self.hand_id, seat) not in self.recorded.final:
+            return
+        up = tuple(card_from_text(card) for card in cards["up"])
+        start = before + cards["down"]
+        assert self._truth(seat)[start : start + len(up)] == up, f"{self.player.name}: not the card dealt up: {text}"
+        self.checked += len(up)
+
+    def _shown(self, hand: dict[str, Any], text: str) -> None:
+        assert hand["seat"] not in self.folded, f"{self.player.name}: a folded hand was shown: {text}"
+        if (self.hand_id, hand["seat"]) in self.recorded.final:
+            community = len(hand["cards"]) - len(self._truth(hand["seat"]))
+            shown = tuple(card_from_text(card) for card in hand["cards"])
+            assert sorted(shown[: len(shown) - max(community, 0)]) == sorted(self._truth(hand["seat"])), text
+            self.checked += len(shown)
+
+    def _own(self, own: dict[str, Any], text: str) -> None:
+        assert self.player.seat is not None, f"{self.player.name} watches, and was sent cards: {text}"
+        assert own["seat"] == self.player.seat, f"{self.player.name} was sent another seat's cards: {text}"
+        key = own["hand_id"], own["seat"]
+        if key not in self.recorded.final:
+            return
+        cards = tuple(card_from_text(card) for card in own["cards"])
+        mine = set(self.recorded.final[key]) | set(self.recorded.discards[key])
+        assert set(cards) <= mine, f"{self.player.name} was sent a card that is not his: {text}"
+        if own["hand_id"] == self.hand_id:
+            assert len(cards) <= self.dealt.get(own["seat"], 0), f"{self.player.name}: a card before its deal: {text}"
+        self.checked += len(cards)
+
+
+def test_every_card_a_socket_got_was_dealt_to_it_or_shown_to_all(recorded: Recorded) -> None:
+    assert sum(player.hands_ended for player in recorded.players) >= HANDS * 2 * 4
+    for player in recorded.players:
+        watch = Watch(recorded, player)
+        for text in player.frames:
+            watch.frame(text)
+        assert watch.checked > 100, f"{player.name}: hardly anything was checked"
+
+
+# --- what lies in Redis ------------------------------------------------------------------------------------------
+
+
+def _everything(room: Room) -> bytes:
+    """All keys and values of the room's Redis, as bytes."""
+    url = next(line.split()[-1] for line in room.lines if "event log:" in line and "://" in line)
+    client = redis.Redis.from_url(url)
+    parts: list[bytes] = []
+    for key in client.scan_iter(count=1000):
+        parts.append(key)
+        match client.type(key):
+            case b"stream":
+                for entry_id, fields in client.xrange(key):
+                    parts.append(entry_id)
+                    parts.extend(fields.values())
+            case b"hash":
+                for name, value in client.hgetall(key).items():
+                    parts.extend((name, value))
+            case b"string":
+                parts.append(client.get(key) or b"")
+            case b"zset":
+                parts.extend(client.zrange(key, 0, -1))
+    client.close()
+    return b"\n".join(parts)
+
+
+def _hands(recorded: Recorded) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
+    """(hidden, shown): whole hands, of five cards or seven, that nobody but their owner saw, and those all saw."""
+    shown = {
+        tuple(sorted(card_from_text(card) for card in event["hand"]["cards"]))
+        for player in recorded.players
+        for text in player.frames
+        for event in json.loads(text).get("events", ())
+        if event["type"] == "HandShown"
+    }
+    whole = [cards for cards in recorded.final.values() if len(cards) in (5, 7)]
+    hidden = [cards for cards in whole if tuple(sorted(cards)) not in shown]
+    return hidden, [cards for cards in whole if tuple(sorted(cards)) in shown]
+
+
+def _found(hands: list[tuple[int, ...]], everything: bytes) -> int:
+    """How many of the hands stand somewhere, packed as the room packs a list of cards, or as text."""
+    packed = sum(bytes([0x90 + len(cards), *cards]) in everything for cards in hands)
+    return packed + sum(text_of(cards).encode() in everything for cards in hands)
+
+
+def test_redis_holds_no_hidden_hand_in_clear(recorded: Recorded) -> None:
+    everything = _everything(recorded.room)
+    hidden, shown = _hands(recorded)
+    assert len(hidden) > 200
+    assert _found(hidden, everything) == 0
+    assert _found(shown, everything) > 50, "the search finds not even the hands that were shown"
+
+
+def test_the_disk_of_redis_holds_no_hidden_hand_in_clear(recorded: Recorded) -> None:
+    files = [file for file in recorded.room.data.rglob("*") if file.is_file() and "redis" in file.parts]
+    everything = b"".join(file.read_bytes() for file in files)
+    hidden, shown = _hands(recorded)
+    assert _found(hidden, everything) == 0
+    assert _found(shown, everything) > 50, "the search finds not even the hands that were shown"
+
+
+def test_the_services_logs_name_no_cards(recorded: Recorded) -> None:
+    for line in recorded.room.lines:
+        assert not re.search(r"(?:[2-9TJQKA][cdhs][ ,]*){5}", line), line
