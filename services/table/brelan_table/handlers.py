@@ -15,13 +15,14 @@ from brelan.eventlog import keys
 from brelan.eventlog.keys import Service
 from brelan.eventlog.log import BEGINNING, Entry, Log
 from brelan.eventlog.processor import Outputs, Undecodable
+from brelan.eventlog.tables import encode_state, load_table
 from brelan.events import commands, envelope, table
 from brelan.events.config import Game
 from brelan.events.envelope import CommandRefused, CommandRepeated, PlayerCommanded, TableCommitted, encode
 from brelan.events.table import TableEvent
 from brelan.rules.invariants import violations
 from brelan.rules.state import Decision, Rejected, TableState, initial_state
-from brelan.rules.table import AnyCommand, apply_entry, decide, next_due_ms
+from brelan.rules.table import AnyCommand, decide, next_due_ms
 from brelan.telemetry import metrics
 from brelan_table.answers import Answer, Answers, encode_answer, field
 from brelan_table.observing import Census, observe
@@ -31,9 +32,6 @@ Message = TypeVar("Message")
 
 OUTAGE_MS = 1_500  # nobody served the table, or no gateway was heard, for longer than this: clocks start again
 LOADING = 64  # tables read at once when a shard is taken over
-
-encode_state = msgspec.msgpack.Encoder().encode
-decode_state = msgspec.msgpack.Decoder(TableState).decode
 
 
 class Loaded:
@@ -58,15 +56,6 @@ class Staged:
         self.due_ms = base.due_ms
         self.answered: dict[tuple[str, str], Answer] = {}
         self.numbers: dict[str, int] = {}
-
-
-async def load_table(log: Log, table_id: str) -> TableState:
-    """Snapshot, and the log after it."""
-    snapshot = await log.get(keys.snapshot(table_id))
-    state = decode_state(snapshot) if snapshot else initial_state()
-    for entry in await log.range(keys.table_log(table_id), after=f"{state.version}-0"):
-        apply_entry(state, envelope.decode_committed(entry.data))
-    return state
 
 
 class TableHandler:

@@ -1,0 +1,65 @@
+"""``brelan verify-log``: tables and ledger rebuilt from their logs."""
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from brelan.audit.ledger import audit
+from brelan.audit.room import verify_tables
+from brelan.eventlog.log import LogUnavailable
+from brelan.eventlog.redis_log import RedisStore
+from brelan.eventlog.server import ServerError, embedded_url
+from brelan.settings import RoomSettings
+from brelan.sql.books import SqlBooks
+from brelan.sql.engine import DatabaseError
+
+
+@click.command("verify-log")
+@click.option("--data", type=click.Path(path_type=Path), help="Folder of the room. [BRELAN_DATA, default var]")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object and nothing else.")
+def verify_log(data: Path | None, as_json: bool) -> None:
+    """Rebuild every table and the ledger from their logs: equal to the live state, ledger balanced."""
+    settings = RoomSettings(**({"data": data} if data else {}))
+    try:
+        report = asyncio.run(_verify(settings))
+    except (LogUnavailable, DatabaseError, ServerError) as error:
+        click.echo(f"brelan verify-log: {error}", err=True)
+        sys.exit(2)
+    click.echo(msgspec.json.encode(report) if as_json else _sentences(report))
+    sys.exit(0 if report["ok"] else 1)
+
+
+async def _verify(settings: RoomSettings) -> dict[str, Any]:
+    store = RedisStore(settings.redis_url or embedded_url(settings.data.absolute() / "redis"))
+    books = SqlBooks(settings.database_url)
+    try:
+        tables = await verify_tables({shard: store.log(shard) for shard in settings.shard_names}, books)
+        ledger = await audit(settings.database_url)
+    finally:
+        await books.close()
+        await store.close()
+    problems = [f"{table.table_id}: {problem}" for table in tables for problem in table.problems]
+    problems += [f"ledger: {problem}" for problem in ledger.problems]
+    return {
+        "ok": not problems,
+        "tables": len(tables),
+        "entries": sum(table.entries for table in tables),
+        "escrow": sum(table.escrow for table in tables),
+        "ledger_sum": ledger.total,
+        "accounts": ledger.accounts,
+        "problems": problems,
+        "by_table": [msgspec.to_builtins(table) for table in tables],
+    }
+
+
+def _sentences(report: dict[str, Any]) -> str:
+    lines = [
+        f"{report['tables']} tables rebuilt from {report['entries']} entries; they account for {report['escrow']}.",
+        f"The ledger's {report['accounts']} accounts add up to {report['ledger_sum']}.",
+    ]
+    lines += [f"WRONG: {problem}" for problem in report["problems"]] or ["Equal and balanced."]
+    return "\n".join(lines)
