@@ -19,6 +19,7 @@ import click
 import httpx2
 
 from brelan.cli.children import Child, ChildError, say
+from brelan.cli.running import announced
 from brelan.cli.setup import furnish_room, prepare
 from brelan.eventlog.server import EmbeddedServer, ServerError
 from brelan.settings import RoomSettings
@@ -69,6 +70,7 @@ async def run(settings: RoomSettings, port: int, *, bots: bool, think: float, ha
             say("room", f"data in {folder}")
             redis_url, broker_url = await _servers(room, settings, folder)
             sql_url = settings.database_url
+            room.enter_context(announced(folder, redis_url))
             say("room", "keys, database, operator")
             operator = await prepare(folder, sql_url)
             env = {

@@ -10,9 +10,10 @@ import msgspec
 
 from brelan.audit.ledger import audit
 from brelan.audit.room import verify_tables
+from brelan.cli.running import event_log_url
 from brelan.eventlog.log import LogUnavailable
 from brelan.eventlog.redis_log import RedisStore
-from brelan.eventlog.server import ServerError, embedded_url
+from brelan.eventlog.server import ServerError
 from brelan.settings import RoomSettings
 from brelan.sql.books import SqlBooks
 from brelan.sql.engine import DatabaseError
@@ -34,14 +35,15 @@ def verify_log(data: Path | None, as_json: bool) -> None:
 
 
 async def _verify(settings: RoomSettings) -> dict[str, Any]:
-    store = RedisStore(settings.redis_url or embedded_url(settings.data.absolute() / "redis"))
-    books = SqlBooks(settings.database_url)
-    try:
-        tables = await verify_tables({shard: store.log(shard) for shard in settings.shard_names}, books)
-        ledger = await audit(settings.database_url)
-    finally:
-        await books.close()
-        await store.close()
+    async with event_log_url(settings) as url:
+        store = RedisStore(url)
+        books = SqlBooks(settings.database_url)
+        try:
+            tables = await verify_tables({shard: store.log(shard) for shard in settings.shard_names}, books)
+            ledger = await audit(settings.database_url)
+        finally:
+            await books.close()
+            await store.close()
     problems = [f"{table.table_id}: {problem}" for table in tables for problem in table.problems]
     problems += [f"ledger: {problem}" for problem in ledger.problems]
     return {
