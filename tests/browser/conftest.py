@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from tests.browser.node import Node
+from tests.room import room as room
 
 
 @pytest.fixture

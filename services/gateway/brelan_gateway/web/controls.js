@@ -1,8 +1,10 @@
 // The dock: what I can do now, with amounts, and what I need to know to decide. Only what the room listed is a button.
-import { html, useEffect, useState } from "./vendor/htm-preact.js";
-import { buttonsOf, entryOpen, inHand, myTurn, playerAt, postAskForMe, potTotal, priceToCall, seatAt,
+import { html, useEffect, useMemo, useState } from "./vendor/htm-preact.js";
+import { buttonsOf, cardsOf, entryOpen, inHand, isDraw, myTurn, nameOf, postAskForMe, potTotal, priceToCall, seatAt,
   showOfferedToMe } from "./table_state.js";
+import { cardWords } from "./cards.js";
 import { secondsLeft, useRoomNow } from "./clock.js";
+import { lineText } from "./log.js";
 import { money, t } from "./words.js";
 
 const REST_MS = 300;
@@ -35,7 +37,7 @@ export function choicesOf(state, thrown, send, unit) {
     return [{ kind: "decline", words: t("act.decline"), key: "F", run: answer("decline") },
       { kind: "post", words: t("act.post"), key: "C", run: answer("post") }];
   }
-  if (turn?.actions.some((a) => a.kind === "draw")) {
+  if (turn && isDraw(turn)) {
     const positions = [...thrown].sort();
     return [{ kind: "draw", words: positions.length ? t("act.draw", { n: positions.length }) : t("act.pat"), key: "D",
       run: () => send({ type: "Draw", turn_id: turn.turn_id, positions }) }];
@@ -54,7 +56,7 @@ export function choicesOf(state, thrown, send, unit) {
 }
 
 function raisesWords(turn) {
-  if (!turn || turn.actions.some((a) => a.kind === "draw" || a.kind === "post")) return null;
+  if (!turn || isDraw(turn)) return null;
   if (turn.raises_left === null || turn.raises_left === undefined) return t("act.raisesLeft.unlimited");
   return turn.raises_left ? t("act.raisesLeft", { n: turn.raises_left }) : t("act.raisesLeft.none");
 }
@@ -65,7 +67,7 @@ function Situation({ state, offsetMs }) {
   const turn = myTurn(state);
   const now = useRoomNow(offsetMs, 500, state.nextHandMs !== null);
   if (postAskForMe(state)) return t("act.post.ask");
-  if (turn) return turn.actions.some((a) => a.kind === "draw") ? t(touch ? "act.draw.hint.touch" : "act.draw.hint") : t("act.yours");
+  if (turn) return isDraw(turn) ? t(touch ? "act.draw.hint.touch" : "act.draw.hint") : t("act.yours");
   if (state.status === "frozen") return t("table.frozen");
   if (state.status === "closed") return t("table.closed");
   if (state.status === "paused" && (!state.hand || state.hand.phase === "over")) return t("table.paused");
@@ -75,8 +77,7 @@ function Situation({ state, offsetMs }) {
     return t(seat.entry === "post" ? "table.waiting.post" : "table.waiting.bigBlind");
   }
   if (state.turn) {
-    const name = playerAt(state, state.turn.seat)?.name ?? "";
-    return t(state.turn.actions.some((a) => a.kind === "draw") ? "table.waiting.draws" : "table.waiting.name", { name });
+    return t(isDraw(state.turn) ? "table.waiting.draws" : "table.waiting.name", { name: nameOf(state, state.turn.seat) });
   }
   if (!seat) return t("table.observe");
   if (state.nextHandMs !== null && state.nextHandMs > now) {
@@ -86,6 +87,21 @@ function Situation({ state, offsetMs }) {
   return t("table.waiting.players");
 }
 
+/** My turn told to somebody who does not see the page: my cards, what I may do, how long. */
+function spoken(state, choices, nowMs) {
+  const wait = myTurn(state) ?? postAskForMe(state);
+  if (!wait || !choices.length) return "";
+  const cards = cardsOf(state, state.mySeat).map((c) => c.card).filter(Boolean).map(cardWords).join(", ");
+  return t("act.yours.spoken", { cards, actions: choices.map((choice) => choice.words).join(", "),
+    seconds: secondsLeft(wait.deadline_ms, nowMs) });
+}
+
+function Spoken({ state, choices, offsetMs }) {
+  const wait = myTurn(state) ?? postAskForMe(state);
+  const text = useMemo(() => spoken(state, choices, Date.now() + offsetMs), [wait?.turn_id]);
+  return html`<p class="hidden-text" role="alert" data-testid="spoken">${text}</p>`;
+}
+
 export function Dock({ state, choices, resting, unit, offsetMs, best, send, onSit }) {
   const turn = myTurn(state);
   const seat = seatAt(state, state.mySeat);
@@ -93,7 +109,9 @@ export function Dock({ state, choices, resting, unit, offsetMs, best, send, onSi
   const raises = raisesWords(turn);
   const pot = potTotal(state);
   return html`<section class=${`dock ${choices.length ? "asked" : ""}`} data-testid="dock" aria-label=${t("act.yours")}>
+    <${Spoken} state=${state} choices=${choices} offsetMs=${offsetMs} />
     <div class="say">
+      ${state.log.length ? html`<p class="last" role="status">${lineText(state.log.at(-1), unit)}</p>` : null}
       <p class="main" data-testid="situation"><${Situation} state=${state} offsetMs=${offsetMs} /></p>
       <p class="facts">
         ${price > 0 ? html`<span data-testid="price"><b>${t("table.price", { amount: money(price, unit) })}</b></span>` : null}

@@ -7,7 +7,7 @@ import { HelpDialog, LeaveDialog, SitDialog, TopUpDialog } from "./dialogs.js";
 import { choiceFor, useKeys } from "./keyboard.js";
 import { Log } from "./log.js";
 import { spot } from "./oval.js";
-import { cardsOf, inHand, myBestHand, myTurn, places, playerAt, potTotal, seatAt, stackOf } from "./table_state.js";
+import { cardsOf, inHand, isDraw, myBestHand, myTurn, places, playerAt, potTotal, seatAt, stackOf } from "./table_state.js";
 import { refreshBalance } from "./api.js";
 import { useTable } from "./socket.js";
 import { say, sayRefusal, session, settings, useStore } from "./store.js";
@@ -88,7 +88,7 @@ function Seat({ state, number, place, offsetMs, thrown, onThrow, onSit, sound })
       ${hand?.phase !== "over" && dealt && state.config.game === "stud" && !player.folded
         ? html`<span class="order" title=${t("table.order", { n: dealt })} aria-hidden="true">${dealt}</span>` : null}
       <span class="name" title=${name}>${name}</span>
-      <span class="stack" data-testid="stack">${stack}${player?.drew !== null && player?.drew !== undefined && hand.phase !== "over" && !player.folded
+      <span class="stack" data-testid="stack" data-minor=${stackOf(state, number)}>${stack}${player?.drew !== null && player?.drew !== undefined && hand.phase !== "over" && !player.folded
         ? html`<span>${" · "}${drewWords(player)}</span>` : null}</span>
       ${tag ? html`<span class=${"tag " + tag[0]} data-testid="tag">${tag[1]}</span>` : null}
       ${hand?.bring_in === number && hand.street === 0 && hand.phase !== "over" ? html`<span class="tag mark-bring">${t("table.bringIn")}</span>` : null}
@@ -148,7 +148,7 @@ export function TablePage({ id }) {
   const unit = unitOf(state.config);
   const turn = myTurn(state);
   const seat = seatAt(state, state.mySeat);
-  const drawing = !!turn?.actions.some((a) => a.kind === "draw");
+  const drawing = !!turn && isDraw(turn);
   useEffect(() => setThrown(new Set()), [turn?.turn_id, state.hand?.hand_id]);
   useEffect(() => { refreshBalance().catch(() => {}); }, [state.mySeat, seat?.reserved, seat?.chips_waiting]);
 

@@ -34,7 +34,7 @@ export const inHand = (state, seat) => {
   const player = playerAt(state, seat);
   return !!player && !player.folded && state.hand.phase !== "over";
 };
-const nameOf = (state, seat) => playerAt(state, seat)?.name ?? seatAt(state, seat)?.name ?? `#${seat}`;
+export const nameOf = (state, seat) => playerAt(state, seat)?.name ?? seatAt(state, seat)?.name ?? `#${seat}`;
 
 function logged(state, key, facts = {}) {
   const line = { id: state.logged + 1, key, ...facts };
@@ -138,7 +138,7 @@ const folds = {
   },
   TurnOpened: (s, e) => {
     const turn = { turn_id: e.turn_id, seat: e.seat, deadline_ms: e.deadline_ms, actions: e.actions, raises_left: e.raises_left };
-    const drawing = e.actions.some((a) => a.kind === "draw");
+    const drawing = isDraw(e);
     const drawn = s.hand.phase === "drawing" && !drawing; // the second round of the draw game
     const hand = having(s.hand, { phase: drawing ? "drawing" : "betting", street: drawn ? 1 : s.hand.street,
       bring_in: e.actions.some((a) => a.kind === "bring_in") ? e.seat : s.hand.bring_in });
@@ -266,6 +266,9 @@ export const potTotal = (state) => (state.hand && state.hand.phase !== "over"
   ? state.hand.players.reduce((sum, p) => sum + p.put_in - p.won, 0) : 0);
 
 export const myTurn = (state) => (state.turn && state.turn.seat === state.mySeat ? state.turn : null);
+
+/** Is this turn one to draw cards, not to bet? */
+export const isDraw = (turn) => turn.actions.some((a) => a.kind === "draw");
 
 /** What it costs me to stay in: 0 when nothing does. */
 export function priceToCall(state) {
