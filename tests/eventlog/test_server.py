@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from brelan.eventlog import server as server_module
 from brelan.eventlog.server import EmbeddedServer, Program, ServerError, candidates, find_program
@@ -128,7 +130,7 @@ def test_one_that_keeps_nothing_keeps_nothing(tmp_path: Path) -> None:
 def test_asks_for_its_password_and_listens_on_this_machine_only(tmp_path: Path) -> None:
     with EmbeddedServer(tmp_path, durable=False) as server:
         with (
-            redis.Redis(host="127.0.0.1", port=server.port, retry=None) as client,
+            redis.Redis(host="127.0.0.1", port=server.port, retry=Retry(NoBackoff(), 0)) as client,
             pytest.raises(redis.AuthenticationError),
         ):
             client.ping()
