@@ -1,5 +1,5 @@
 // The hand told in sentences, newest last; read aloud as it grows.
-import { html, useEffect, useRef } from "./vendor/htm-preact.js";
+import { html } from "./vendor/htm-preact.js";
 import { Suit, cardText, cardWords } from "./cards.js";
 import { handWords, money, t } from "./words.js";
 
@@ -24,23 +24,15 @@ const Mini = ({ card }) => {
     <span aria-hidden="true">${t("index." + text[0])}<${Suit} suit=${text[1]} /></span></span>`;
 };
 
+/** The newest line stays in sight by the box's own direction (column-reverse), until somebody scrolls up to read. */
 export function Log({ lines, unit }) {
-  const box = useRef(null);
-  const follow = useRef(true);
-  useEffect(() => {
-    if (follow.current && box.current) box.current.scrollTop = box.current.scrollHeight;
-  }, [lines]);
-  const onScroll = () => {
-    const { scrollTop, scrollHeight, clientHeight } = box.current;
-    follow.current = scrollHeight - scrollTop - clientHeight < 40;
-  };
-  return html`<section class="log" ref=${box} onScroll=${onScroll} tabindex="0" aria-label=${t("log.title")}>
+  return html`<section class="log" aria-label=${t("log.title")}>
     <h2>${t("log.title")}</h2>
     ${lines.length ? null : html`<p class="soft">${t("log.empty")}</p>`}
-    <ol data-testid="log" role="log" aria-live="polite" aria-relevant="additions">
+    <div class="lines" tabindex="0"><ol data-testid="log" role="log" aria-live="polite" aria-relevant="additions">
       ${lines.map((line) => html`<li key=${line.id} data-event=${line.key}
           class=${line.key === "HandStarted" ? "start" : line.key === "street" ? "street" : ""}>
         ${lineParts(line, unit).map((part) => (part.card === undefined ? part.text : html`<${Mini} card=${part.card} />`))}
       </li>`)}
-    </ol></section>`;
+    </ol></div></section>`;
 }

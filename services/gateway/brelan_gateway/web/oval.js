@@ -19,10 +19,10 @@ function onColumns(place, count) {
   if (place === 0) return [50, 88];
   const others = count - 1;
   const side = Math.floor(others / 2);
-  if (others % 2 && place === side + 1) return [50, 10.5];
+  if (others % 2 && place === side + 1) return [50, 10];
   const onLeft = place <= side;
   const step = onLeft ? place - 1 : count - 1 - place; // 0 is the lowest
-  const [low, high] = others % 2 ? [67.5, 27.5] : [66, 13];
+  const [low, high] = others % 2 ? [69.5, 30.5] : [67, 14];
   const y = side === 1 ? (low + high) / 2 : low - ((low - high) * step) / (side - 1);
   return [onLeft ? 20.5 : 79.5, y];
 }

@@ -319,7 +319,8 @@ export function cardsOf(state, seat) {
   const order = layout(game, player);
   if (player.shown) {
     const best = new Set(player.shown.best);
-    return player.shown.cards.map((card, i) => ({ card, down: order[i] === "down", plays: best.has(card), idle: !best.has(card) }));
+    const idle = player.shown.cards.length > best.size; // otherwise all of them play
+    return player.shown.cards.map((card, i) => ({ card, down: order[i] === "down", plays: idle && best.has(card), idle: idle && !best.has(card) }));
   }
   if (mine) return state.myCards.cards.map((card, i) => ({ card, down: !state.myCards.up[i] }));
   const ups = [...player.up];

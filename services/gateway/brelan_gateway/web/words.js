@@ -1,5 +1,5 @@
 // Every text a player reads, in one catalogue. {name} is filled in; amounts arrive already formatted.
-// A key that one language lacks falls back to English, then to the key: a test compares the catalogues.
+// A key that one language lacks falls back to English, then to the key; a test compares the catalogues.
 
 const en = {
   "room": "Brelan",
@@ -270,7 +270,7 @@ const en = {
   "help.help": "This help",
   "help.typing": "Keys do nothing while you type.",
 
-  // --- refusals: a sentence for every code; the room's own sentence when a code is missing here
+  // --- refusals: in English the room's own sentences are used; other languages have one here for every code
   "refused": "That did not work: {message}",
   "refused.network": "The room cannot be reached. Check your connection and try again.",
   "refused.not_connected": "You are not connected just now. Wait for the light to turn green and try again.",
@@ -564,6 +564,16 @@ const fr = {
   "refused.network": "La salle est injoignable. Vérifiez votre connexion et réessayez.",
   "refused.not_connected": "Vous n’êtes pas connecté. Attendez que le témoin passe au vert et réessayez.",
   "refused.no_answer": "La salle n’a pas encore répondu. Votre demande est renvoyée d’elle-même.",
+  "refused.unauthenticated": "Vous n’êtes pas connecté, ou votre session est terminée. Connectez-vous de nouveau.",
+  "refused.wrong_password": "Le nom ou le mot de passe est faux. Vérifiez les deux et réessayez.",
+  "refused.name_taken": "Quelqu’un d’autre joue sous ce nom. Choisissez-en un autre.",
+  "refused.forbidden": "Seul un opérateur de la salle peut faire cela.",
+  "refused.unknown_table": "Cette table n’existe pas. Choisissez-en une dans la liste.",
+  "refused.unknown_hand": "Ce coup n’est pas parmi ceux que vous pouvez voir.",
+  "refused.not_found": "Il n’y a rien à cette adresse.",
+  "refused.rate_limited": "C’était trop à la fois. Attendez un moment et réessayez.",
+  "refused.busy": "La salle a du retard. Attendez un moment et réessayez.",
+  "refused.unavailable": "La salle n’a pas accès à ses données pour l’instant. Attendez un moment et réessayez.",
 
   "card.of": "{rank} de {suit}",
   "card.hidden": "carte cachée",
