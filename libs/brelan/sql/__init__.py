@@ -4,7 +4,7 @@
 starts), ``books`` keeps the ledger.
 """
 
-from brelan.sql.engine import DatabaseError, create_engine, reading, writing
+from brelan.sql.engine import DatabaseError, DatabaseUnavailable, create_engine, reading, writing
 from brelan.sql.migrate import migrate
 
-__all__ = ["DatabaseError", "create_engine", "migrate", "reading", "writing"]
+__all__ = ["DatabaseError", "DatabaseUnavailable", "create_engine", "migrate", "reading", "writing"]

@@ -24,7 +24,11 @@ _WRITES = "brelan_writes"
 
 
 class DatabaseError(Exception):
-    """The database cannot be reached, or refused. The message is a sentence; a password is never in it."""
+    """The database cannot be used. The message is a sentence; a password is never in it."""
+
+
+class DatabaseUnavailable(DatabaseError, OSError):
+    """It cannot be reached, or refused just now: wait, and try again."""
 
 
 def create_engine(url: str) -> AsyncEngine:
@@ -47,7 +51,7 @@ def create_engine(url: str) -> AsyncEngine:
 
 @contextlib.asynccontextmanager
 async def reading(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
-    """A transaction that sees one moment and changes nothing. Raises DatabaseError."""
+    """A transaction that sees one moment and changes nothing. Raises DatabaseUnavailable."""
     with trouble():
         async with engine.begin() as connection:
             yield connection
@@ -55,8 +59,11 @@ async def reading(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
 
 @contextlib.asynccontextmanager
 async def writing(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
-    """A transaction that writes: committed at the end, rolled back when anything is raised. Raises DatabaseError, after
-    which it is unknown whether it was committed; IntegrityError passes as it is, and then it was not."""
+    """A transaction that writes: committed at the end, rolled back when anything is raised.
+
+    Raises DatabaseUnavailable, after which it is unknown whether it was committed; IntegrityError passes as it is, and
+    then it was not.
+    """
     with trouble():
         async with engine.connect() as plain:
             connection = await plain.execution_options(**{_WRITES: True})
@@ -66,17 +73,17 @@ async def writing(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
 
 @contextlib.contextmanager
 def trouble() -> Iterator[None]:
-    """What the outside world does to a database becomes DatabaseError."""
+    """What the outside world does to a database becomes DatabaseUnavailable."""
     try:
         yield
-    except IntegrityError:
+    except (IntegrityError, DatabaseError):
         raise
     except DBAPIError as error:
-        raise DatabaseError(f"The database refused: {_first_line(error.orig)}.") from error
+        raise DatabaseUnavailable(f"The database refused: {_first_line(error.orig)}.") from error
     except (OSError, TimeoutError) as error:
-        raise DatabaseError(f"The database cannot be reached: {_first_line(error)}.") from error
+        raise DatabaseUnavailable(f"The database cannot be reached: {_first_line(error)}.") from error
     except SQLAlchemyError as error:
-        raise DatabaseError(f"The database failed: {_first_line(error)}.") from error
+        raise DatabaseUnavailable(f"The database failed: {_first_line(error)}.") from error
 
 
 def _parsed(url: str) -> URL:

@@ -9,7 +9,7 @@ from alembic.util import CommandError
 from sqlalchemy import Connection, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from brelan.sql.engine import BUSY_SECONDS, DatabaseError, create_engine, reading, writing
+from brelan.sql.engine import BUSY_SECONDS, DatabaseError, DatabaseUnavailable, create_engine, reading, writing
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 _LOCK = 7_340_031  # PostgreSQL's advisory lock of Brelan's migrations: any number nobody else uses
@@ -60,7 +60,7 @@ async def _use_wal(engine: AsyncEngine) -> None:
         try:
             async with reading(engine):
                 return
-        except DatabaseError as error:
+        except DatabaseUnavailable as error:
             if "locked" not in str(error) or loop.time() > deadline:
                 raise
         await asyncio.sleep(_RETRY_SECONDS)

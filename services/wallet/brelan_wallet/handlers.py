@@ -1,0 +1,84 @@
+"""The wallet's decisions on a batch of one inbox: entries in, one page of the books out. Pure."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from brelan.eventlog import keys
+from brelan.eventlog.log import Entry
+from brelan.events import envelope
+from brelan.events.envelope import encode
+from brelan.events.money import WalletReplied
+from brelan.ledger.books import Dead, Line, Page
+from brelan.ledger.decide import Decision, Ledger, Request, decide, record
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """A request, and the entry it came in."""
+
+    entry: Entry
+    request: Request
+    trace: str
+
+
+class Batch(msgspec.Struct, frozen=True):
+    """A batch as it was understood."""
+
+    shard: str  # or "wallet", the cashiers' inbox
+    entries: Sequence[Entry]
+    asked: Sequence[Asked]
+    dead: Sequence[Dead]
+
+
+def understand(shard: str, entries: Sequence[Entry]) -> Batch:
+    """Whatever is no request that this inbox may bring is dead."""
+    asked: list[Asked] = []
+    dead: list[Dead] = []
+    for entry in entries:
+        try:
+            asked.append(_asked(shard, entry))
+        except (msgspec.MsgspecError, ValueError) as error:
+            dead.append(bury(entry, error))
+    return Batch(shard, entries, asked, dead)
+
+
+def bury(entry: Entry, error: Exception) -> Dead:
+    return Dead(entry.stream, entry.id, entry.data, f"{type(error).__name__}: {error}")
+
+
+def _asked(shard: str, entry: Entry) -> Asked:
+    if entry.stream == keys.cashier():
+        command = envelope.decode_cashier(entry.data)
+        return Asked(entry, command.command, command.trace)
+    asked = envelope.decode_wallet_request(entry.data)
+    if keys.shard_of(asked.request.table_id) != shard:
+        raise ValueError(f"shard {shard} asks for table {asked.request.table_id}, which is not its own")
+    return Asked(entry, asked.request, asked.trace)
+
+
+def decide_page(ledger: Ledger, page: int, batch: Batch) -> tuple[Page, list[Decision]]:
+    """``ledger``: all that ``decide.touched`` names of these requests. It is changed."""
+    lines: list[Line] = []
+    outgoing: list[tuple[str, bytes]] = []
+    decisions: list[Decision] = []
+    for asked in batch.asked:
+        decision = decide(ledger, asked.request)
+        record(ledger, decision)
+        decisions.append(decision)
+        cause = f"{asked.entry.stream.rpartition(':')[2]}/{asked.entry.id}"
+        if decision.decided is not None:
+            lines.append(
+                Line(
+                    asked.request.transfer_id,
+                    decision.decided,
+                    decision.transfer,
+                    asked.entry.at_ms,
+                    cause,
+                    asked.trace,
+                )
+            )
+        if decision.reply is not None:
+            reply = WalletReplied(decision.reply, cause, asked.trace)
+            outgoing.append((keys.wallet_replies(batch.shard), encode(reply)))
+    cursors = {entry.stream: entry.id for entry in batch.entries}  # the last one of a stream stands
+    return Page(page, cursors, lines, outgoing, batch.dead), decisions

@@ -1,0 +1,15 @@
+"""Databases and servers for the services."""
+
+from tests.fixtures_redis import fresh_redis_url, redis_server, redis_url
+from tests.fixtures_sql import empty_postgres_url, postgres_server, postgres_url, sql_url, sqlite_url
+
+__all__ = [
+    "empty_postgres_url",
+    "fresh_redis_url",
+    "postgres_server",
+    "postgres_url",
+    "redis_server",
+    "redis_url",
+    "sql_url",
+    "sqlite_url",
+]
