@@ -64,6 +64,8 @@ for k = 2, #KEYS do
     end
 end
 
+-- The first write is one that Redis refuses when memory is short; after it, nothing more is refused.
+call('HSET', position, unpack(argv, 4, 3 + tonumber(argv[3])))
 while at <= #argv do
     local what, key, n = argv[at], KEYS[tonumber(argv[at + 1])], tonumber(argv[at + 2])
     local first, last = at + 3, at + 2 + n
@@ -77,5 +79,4 @@ while at <= #argv do
     at = last + 1
 end
 
-call('HSET', position, unpack(argv, 4, 3 + tonumber(argv[3])))
 return 1
