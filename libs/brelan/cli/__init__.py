@@ -1,0 +1,33 @@
+"""``brelan``: the room's command line. One module a command; a module is read only when its command is asked for."""
+
+from importlib import import_module
+
+import click
+
+COMMANDS = {
+    "bots": "brelan.cli.bots:bots",
+    "furnish": "brelan.cli.setup:furnish",
+    "keys": "brelan.cli.setup:keys",
+    "replay": "brelan.cli.replay:replay",
+    "up": "brelan.cli.up:up",
+    "verify-log": "brelan.cli.verify_log:verify_log",
+}
+
+
+class Commands(click.Group):
+    def list_commands(self, _: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, _: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[name].partition(":")
+        command = getattr(import_module(module), attribute)
+        assert isinstance(command, click.Command)
+        return command
+
+
+@click.group(cls=Commands)
+@click.version_option(package_name="brelan")
+def main() -> None:
+    """An event-sourced poker room: fixed-limit 5 Card Draw 7-A and Seven-Card Stud."""
