@@ -25,15 +25,15 @@ function Language() {
   const { language } = useStore(settings);
   return html`<select aria-label=${t("nav.language")} data-testid="language" value=${language}
       onChange=${(e) => settings.set({ language: e.target.value })}>
-    ${LANGUAGES.map(([code, name]) => html`<option value=${code} selected=${code === language} aria-label=${name}>${code.toUpperCase()}</option>`)}</select>`;
+    ${LANGUAGES.map(([code, name]) => html`<option value=${code} selected=${code === language} title=${name}>${code.toUpperCase()}</option>`)}</select>`;
 }
 
 function Top({ view }) {
   const { player, balance } = useStore(session);
   const link = (name, href, words) => html`<a href=${href} aria-current=${view === name ? "page" : undefined} data-testid=${"nav-" + name}>${words}</a>`;
   return html`<header class="top">
-    <a class="skip" href="#main" onClick=${(e) => { e.preventDefault(); document.querySelector("main")?.scrollIntoView(); }}>${t("nav.skip")}</a>
-    <a class="brand" href="#/"><img src="icon.svg" alt="" width="26" height="26" /><span>${t("room")}</span></a>
+    <a class="skip" href="#main" onClick=${(e) => { e.preventDefault(); document.getElementById("main")?.focus(); }}>${t("nav.skip")}</a>
+    <a class="brand" href="#/" aria-label=${t("room")}><img src="icon.svg" alt="" width="26" height="26" /><span>${t("room")}</span></a>
     ${player ? html`<nav aria-label=${t("room")}>${link("lobby", "#/", t("nav.lobby"))}${link("hands", "#/hands", t("nav.hands"))}</nav>` : null}
     <span class="space"></span>
     ${player ? html`<span class="wallet"><span class="hidden-text">${t("nav.balance")} </span>

@@ -22,13 +22,13 @@ export function cardWords(card) {
 export const Suit = ({ suit }) => html`
   <svg class="suit" viewBox="0 0 24 24" aria-hidden="true" focusable="false"><path d=${SHAPES[suit]} /></svg>`;
 
-/** One card face up. `state` is a list of extra classes: up, down, plays, idle, thrown. */
+/** One card face up. What it shows is drawn by the style sheet; what it is called stands in its label. `state` is a list of extra classes: up, down, plays, idle, thrown. */
 export function Face({ card, state = "", ...rest }) {
   const text = cardText(card);
   return html`<span class=${`card face suit-${text[1]} ${state}`} role="img" aria-label=${cardWords(text)}
       data-card=${text} data-testid="card" ...${rest}>
-    <span class="corner" aria-hidden="true"><b>${t("index." + text[0])}</b>
-      <span class="mark"><${Suit} suit=${text[1]} /><i>${t("letter." + text[1])}</i></span></span>
+    <span class="corner" aria-hidden="true"><b data-text=${t("index." + text[0])}></b>
+      <span class="mark"><${Suit} suit=${text[1]} /><i data-text=${t("letter." + text[1])}></i></span></span>
     <span class="pip" aria-hidden="true"><${Suit} suit=${text[1]} /></span>
   </span>`;
 }

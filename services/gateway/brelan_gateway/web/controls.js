@@ -1,6 +1,6 @@
 // The dock: what I can do now, with amounts, and what I need to know to decide. Only what the room listed is a button.
 import { html, useEffect, useMemo, useState } from "./vendor/htm-preact.js";
-import { buttonsOf, cardsOf, entryOpen, inHand, isDraw, myTurn, nameOf, postAskForMe, potTotal, priceToCall, seatAt,
+import { buttonsOf, cardsOf, entryOpen, inHand, isDraw, myTurn, nameOf, playerAt, playing, postAskForMe, potTotal, priceToCall, seatAt,
   showOfferedToMe } from "./table_state.js";
 import { cardWords } from "./cards.js";
 import { secondsLeft, useRoomNow } from "./clock.js";
@@ -70,12 +70,13 @@ function Situation({ state, offsetMs }) {
   if (turn) return isDraw(turn) ? t(touch ? "act.draw.hint.touch" : "act.draw.hint") : t("act.yours");
   if (state.status === "frozen") return t("table.frozen");
   if (state.status === "closed") return t("table.closed");
-  if (state.status === "paused" && (!state.hand || state.hand.phase === "over")) return t("table.paused");
+  if (state.status === "paused" && !playing(state)) return t("table.paused");
   if (seat?.reserved) return t("table.waiting.funds");
   if (seat && seat.stack === 0 && !inHand(state, state.mySeat) && !seat.chips_waiting) return t("me.noChips");
   if (seat && !inHand(state, state.mySeat) && seat.owes_big_blind && !seat.sitting_out && state.config.game === "draw") {
     return t(seat.entry === "post" ? "table.waiting.post" : "table.waiting.bigBlind");
   }
+  if (seat && playing(state) && !playerAt(state, state.mySeat) && !seat.sitting_out) return t("table.waiting.hand");
   if (state.turn) {
     return t(isDraw(state.turn) ? "table.waiting.draws" : "table.waiting.name", { name: nameOf(state, state.turn.seat) });
   }
@@ -83,7 +84,7 @@ function Situation({ state, offsetMs }) {
   if (state.nextHandMs !== null && state.nextHandMs > now) {
     return t("table.waiting.next", { seconds: secondsLeft(state.nextHandMs, now) });
   }
-  if (state.hand && state.hand.phase !== "over") return t("table.waiting.dealer");
+  if (playing(state)) return t("table.waiting.dealer");
   return t("table.waiting.players");
 }
 

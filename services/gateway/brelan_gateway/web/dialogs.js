@@ -47,7 +47,7 @@ export function SitDialog({ seat, config, least, start, balance, post, unit, onS
   return html`<${Dialog} title=${seat ? t("sit.title.seat", { n: seat }) : t("sit.title")} onClose=${onClose} testid="sit-dialog">
     <form onSubmit=${buy.ask((amount) => onSit({ seat, amount, entry }))}>
       <p class="soft">${t("game." + config.game)}, ${config.name}.${" "}
-        ${least > config.minimum_buy_in ? t("sit.mustBring", { amount: money(least, unit) }) : t("sit.minimum", { amount: money(least, unit) })}
+        ${t("sit.minimum", { amount: money(least, unit) })}
         ${" "}${balance === null ? "" : t("sit.balance", { amount: money(balance, unit) })}</p>
       <${AmountField} label=${t("sit.amount")} buy=${buy} testid="sit-amount" />
       ${post === null ? null : html`<fieldset><legend>${t("sit.entry")}</legend>

@@ -22,7 +22,7 @@ export function HandsPage() {
     setMore(page.next ?? null);
   }, setRefusal);
   useEffect(() => { ask(null); }, []);
-  return html`<main class="page" id="main" data-testid="hands-page"><h1>${t("hands.title")}</h1>
+  return html`<main class="page" id="main" tabindex="-1" data-testid="hands-page"><h1>${t("hands.title")}</h1>
     ${refusal ? html`<p class="notice" role="alert">${refusalWords(refusal)}</p>` : null}
     ${list === null ? (refusal ? null : html`<p class="notice plain">${t("loading")}</p>`)
       : list.length === 0 ? html`<p class="notice plain">${t("hands.none")}</p>`
@@ -38,7 +38,7 @@ export function HandPage({ id }) {
   const [copied, setCopied] = useState(false);
   useEffect(() => { handText(id).then(setText, setRefusal); }, [id]);
   const copy = () => navigator.clipboard.writeText(text).then(() => setCopied(true), () => {});
-  return html`<main class="page" id="main" data-testid="hand-page">
+  return html`<main class="page" id="main" tabindex="-1" data-testid="hand-page">
     <p><a href="#/hands">← ${t("hands.back")}</a></p>
     ${refusal ? html`<p class="notice" role="alert">${refusalWords(refusal)}</p>` : null}
     ${text === null ? null : html`<pre class="hand-text" data-testid="hand-text" tabindex="0">${text}</pre>

@@ -34,6 +34,8 @@ function Row({ table }) {
       ${fact("limits", t("limits", { lower: money(table.lower_limit, unit), upper: money(table.upper_limit, unit) }))}
       ${fact("players", html`${table.players}/${table.seats}<${Dots} taken=${table.players} of=${table.seats} />`)}
       ${fact("buyIn", money(table.minimum_buy_in, unit))}
+      ${fact("pot", table.average_pot == null ? "–" : money(table.average_pot, unit))}
+      ${fact("pace", table.hands_per_hour ?? "–")}
       ${fact("time", t("lobby.seconds", { n: table.action_time_ms / 1000 }))}
     </dl>
     <div class="go"><a class="button" href=${"#/table/" + encodeURIComponent(table.table_id)} data-testid="open-table">
@@ -43,7 +45,7 @@ function Row({ table }) {
 
 export function LobbyPage() {
   const { value, refusal } = usePolled(tables);
-  return html`<main class="page" id="main" data-testid="lobby">
+  return html`<main class="page" id="main" tabindex="-1" data-testid="lobby">
     <h1>${t("lobby.title")}</h1>
     ${refusal ? html`<p class="notice" role="alert">${refusalWords(refusal)}</p>` : null}
     ${value === null ? (refusal ? null : html`<p class="notice plain">${t("loading")}</p>`)

@@ -29,7 +29,7 @@ export function Log({ lines, unit }) {
   return html`<section class="log" aria-label=${t("log.title")}>
     <h2>${t("log.title")}</h2>
     ${lines.length ? null : html`<p class="soft">${t("log.empty")}</p>`}
-    <div class="lines" tabindex="0"><ol data-testid="log" role="log" aria-live="polite" aria-relevant="additions">
+    <div class="lines" tabindex="0" role="log" aria-live="polite" aria-relevant="additions" aria-label=${t("log.title")}><ol data-testid="log">
       ${lines.map((line) => html`<li key=${line.id} data-event=${line.key}
           class=${line.key === "HandStarted" ? "start" : line.key === "street" ? "street" : ""}>
         ${lineParts(line, unit).map((part) => (part.card === undefined ? part.text : html`<${Mini} card=${part.card} />`))}

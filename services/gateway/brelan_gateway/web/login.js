@@ -20,7 +20,7 @@ export function LoginPage() {
       setBusy(false);
     }
   };
-  return html`<main class="page"><form class="login" onSubmit=${go(logIn)} data-testid="login-form">
+  return html`<main class="page" id="main" tabindex="-1"><form class="login" onSubmit=${go(logIn)} data-testid="login-form">
     <header><img src="icon.svg" alt="" width="44" height="44" /><div><h1>${t("room")}</h1><p class="tagline">${t("room.tagline")}</p></div></header>
     <label class="field"><span>${t("login.name")}</span>
       <input type="text" name="name" autocomplete="username" autocapitalize="none" spellcheck="false" required value=${name} data-testid="login-name"

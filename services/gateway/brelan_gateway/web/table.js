@@ -50,7 +50,7 @@ function Cards({ state, seat, mine, thrown, onThrow }) {
       const gone = thrown.has(i);
       return html`<button key=${i} class="card" aria-pressed=${gone} data-testid=${"throw-" + (i + 1)} onClick=${() => onThrow(i)}
         aria-label=${t(gone ? "card.keep" : "card.throw", { card: cardWords(c.card) })}>
-        <${Face} card=${c.card} state="up" /><span class="key" aria-hidden="true">${i + 1}</span></button>`;
+        <${Face} card=${c.card} state="up" /><span class="key" aria-hidden="true" data-text=${i + 1}></span></button>`;
     })}</div>`;
 }
 
@@ -178,18 +178,18 @@ export function TablePage({ id }) {
   });
 
   if (!state.config) {
-    return html`<main class="page" id="main"><p class="notice plain">${t(link === "no_table" ? "link.no_table" : "loading")}</p><p><${Link} link=${link} pingMs=${pingMs} /></p></main>`;
+    return html`<main class="page" id="main" tabindex="-1"><p class="notice plain">${t(link === "no_table" ? "link.no_table" : "loading")}</p><p><${Link} link=${link} pingMs=${pingMs} /></p></main>`;
   }
   const { config } = state;
   const close = () => setDialog(null);
   const closing = (command) => async () => ask(command).then((refusal) => { if (!refusal) close(); return refusal; });
   const made = myBestHand(state);
   const best = made && handWords(made.category, made.ranks);
-  return html`<main class="at-table" id="table" data-testid="table-page" data-game=${config.game} data-phase=${state.hand?.phase ?? "none"}
+  return html`<main class="at-table" id="main" tabindex="-1" data-testid="table-page" data-game=${config.game} data-phase=${state.hand?.phase ?? "none"}
       data-hand=${state.hand?.hand_id ?? ""} data-version=${state.version}>
     <section class="stage" aria-label=${config.name}>
       <div class="felt" aria-hidden="true"></div>
-      <header class="table-head"><b>${config.name}</b>
+      <header class="table-head"><h1>${config.name}</h1>
         <span>${t("game." + config.game)} ${t("limits", { lower: money(config.lower_limit, unit), upper: money(config.upper_limit, unit) })}</span>
         ${state.hand ? html`<span data-testid="hand-number">${t("table.hand", { number: state.hand.number })}</span>` : null}
         <${Link} link=${link} pingMs=${pingMs} />

@@ -30,9 +30,11 @@ const onPlayer = (state, seat, change) =>
 
 export const playerAt = (state, seat) => state.hand?.players.find((p) => p.seat === seat) ?? null;
 export const seatAt = (state, seat) => (seat ? state.seats[seat - 1] ?? null : null);
+/** Is a hand being played? The last one may still lie on the table. */
+export const playing = (state) => !!state.hand && state.hand.phase !== "over";
 export const inHand = (state, seat) => {
   const player = playerAt(state, seat);
-  return !!player && !player.folded && state.hand.phase !== "over";
+  return !!player && !player.folded && playing(state);
 };
 export const nameOf = (state, seat) => playerAt(state, seat)?.name ?? seatAt(state, seat)?.name ?? `#${seat}`;
 
@@ -257,12 +259,12 @@ function fromSnapshot(state, { version, epoch, table, you, cards }) {
 export function stackOf(state, seat) {
   const player = playerAt(state, seat);
   const held = seatAt(state, seat);
-  if (player && held && player.player_id === held.player_id && state.hand.phase !== "over") return player.stack;
+  if (player && held && player.player_id === held.player_id && playing(state)) return player.stack;
   return held?.stack ?? player?.stack ?? 0;
 }
 
 /** All chips that are in the middle: pots and bets. */
-export const potTotal = (state) => (state.hand && state.hand.phase !== "over"
+export const potTotal = (state) => (playing(state)
   ? state.hand.players.reduce((sum, p) => sum + p.put_in - p.won, 0) : 0);
 
 export const myTurn = (state) => (state.turn && state.turn.seat === state.mySeat ? state.turn : null);
