@@ -3,14 +3,12 @@
 import asyncio
 from collections.abc import Sequence
 
-import msgspec
-
 from brelan.eventlog import keys
 from brelan.eventlog.log import Store
 from brelan.events import envelope, money
 from brelan.events.envelope import encode
 from brelan.events.money import CashierCommand, CashierRequested, WalletReply, WalletRequest, WalletRequested
-from brelan.ledger.books import Balance, Books
+from brelan.ledger.books import Books, decode_balance
 from brelan_wallet.service import ROOM, Wallet
 
 SHARDS = ("s00", "s01")
@@ -37,7 +35,7 @@ async def replies(store: Store, shard: str = "s00") -> list[WalletReply]:
 async def copied(store: Store) -> dict[str, int]:
     """The balances as the gateway reads them."""
     fields = await store.log(ROOM).hash_all(keys.balances())
-    return {player: msgspec.msgpack.decode(value, type=Balance).amount for player, value in fields.items()}
+    return {player: decode_balance(value).amount for player, value in fields.items()}
 
 
 async def serve_all(wallet: Wallet, rounds: int = 3) -> None:

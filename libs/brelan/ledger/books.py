@@ -21,6 +21,10 @@ class Balance(msgspec.Struct, frozen=True, array_like=True):
     sequence: int
 
 
+encode_balance = msgspec.msgpack.Encoder().encode  # a value of the hash ``balances``
+decode_balance = msgspec.msgpack.Decoder(Balance).decode
+
+
 class Line(msgspec.Struct, frozen=True):
     """One decision in the journal. ``transfer`` None: it was declined. ``at_ms``: when the request was made."""
 

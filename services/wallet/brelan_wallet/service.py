@@ -21,14 +21,13 @@ import itertools
 import secrets
 from collections.abc import Iterator, Sequence
 
-import msgspec
 import structlog
 
 from brelan.eventlog import keys
 from brelan.eventlog.keys import Service
 from brelan.eventlog.log import BEGINNING, Append, Commit, Entry, Log, LogUnavailable, Outcome, Store
 from brelan.ledger.accounts import player_of
-from brelan.ledger.books import Balance, Books, BooksUnavailable, Page, Written
+from brelan.ledger.books import Balance, Books, BooksUnavailable, Page, Written, encode_balance
 from brelan.ledger.decide import Decision, touched
 from brelan.telemetry import metrics
 from brelan.telemetry.health import Health
@@ -43,7 +42,6 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.05, 2.0  # seconds between tries while a store is
 COPIED_AT_ONCE = 1_000
 
 logger = structlog.get_logger(__name__)
-encode_balance = msgspec.msgpack.Encoder().encode
 
 
 class Fenced(Exception):
