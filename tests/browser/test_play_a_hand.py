@@ -72,6 +72,50 @@ def test_a_new_player_plays_a_whole_hand(
     expect(page.get_by_test_id("hand-text")).not_to_be_empty()
 
 
+def test_with_auto_post_off_every_hand_asks_first(room: Room, open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    player = Player(page, room.url)
+    player.register(a_name())
+    player.open_table("stud")
+    player.sit_down()
+    page.get_by_test_id("auto-post").uncheck()
+    page.get_by_test_id("act-post").click()
+    hand_id = player.wait_for_cards()
+    player.play_to_the_end(hand_id, by_mouse)
+    page.get_by_test_id("act-decline").click()
+    expect(page.get_by_test_id("act-decline")).to_have_count(0)
+    player.leave()
+
+
+WATCH_THE_BUTTONS = """() => {
+  window.rests = [];
+  const seen = new Map();
+  new MutationObserver(() => {
+    for (const button of document.querySelectorAll(".buttons button[class^=act-]")) {
+      if (!seen.has(button)) seen.set(button, performance.now());
+      if (!button.disabled && seen.get(button)) {
+        window.rests.push(performance.now() - seen.get(button));
+        seen.set(button, 0);
+      }
+    }
+  }).observe(document.body, { subtree: true, childList: true, attributes: true });
+}"""
+
+
+def test_buttons_rest_for_300_ms_when_the_price_is_new(room: Room, open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    player = Player(page, room.url)
+    player.register(a_name())
+    player.open_table("stud")
+    page.evaluate(WATCH_THE_BUTTONS)
+    player.sit_down()
+    player.play_to_the_end(player.wait_for_cards(), by_mouse)
+    rests = page.evaluate("window.rests")
+    assert rests
+    assert min(rests) > 280
+    player.leave()
+
+
 def test_on_a_phone_and_in_french_everything_is_within_reach(room: Room, open_page: Callable[..., Page]) -> None:
     page = open_page(PHONE, "fr-FR")
     player = Player(page, room.url)

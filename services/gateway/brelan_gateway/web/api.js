@@ -32,8 +32,14 @@ export const logIn = enter("sessions");
 export const logOut = () => session.set({ token: null, player: null, balance: null });
 
 export async function refreshBalance() {
+  if (!session.get().token) return;
   const { balance } = await ask("GET", "me/balance");
-  session.set({ balance });
+  if (balance !== session.get().balance) session.set({ balance });
+}
+
+/** Money moved just now: the wallet books a moment later, so it is asked more than once. */
+export function balanceMoved() {
+  for (const afterMs of [0, 600, 2_000, 5_000]) setTimeout(() => refreshBalance().catch(() => {}), afterMs);
 }
 
 export const tables = async () => (await ask("GET", "tables")).tables;

@@ -8,6 +8,8 @@ import { session, settings, toasts, unsay, useStore } from "./store.js";
 import { TablePage } from "./table.js";
 import { LANGUAGES, money, setLanguage, t } from "./words.js";
 
+const BALANCE_EVERY_MS = 15_000;
+
 /** "#/table/t1" -> ["table", "t1"]. */
 const route = () => location.hash.replace(/^#\/?/, "").split("/").filter(Boolean).map(decodeURIComponent);
 
@@ -64,7 +66,13 @@ function App() {
   const parts = useRoute();
   setLanguage(language);
   useEffect(() => { document.documentElement.lang = language; }, [language]);
-  useEffect(() => { if (token) refreshBalance().catch(() => {}); }, [token]);
+  useEffect(() => {
+    if (!token) return undefined;
+    const ask = () => { if (!document.hidden) refreshBalance().catch(() => {}); };
+    ask();
+    const timer = setInterval(ask, BALANCE_EVERY_MS);
+    return () => clearInterval(timer);
+  }, [token]);
   const view = ["table", "hands"].includes(parts[0]) ? parts[0] : "lobby";
   return html`<div class="frame">
     <${Top} view=${view} />

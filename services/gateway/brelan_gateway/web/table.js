@@ -8,7 +8,7 @@ import { choiceFor, useKeys } from "./keyboard.js";
 import { Log } from "./log.js";
 import { spot } from "./oval.js";
 import { cardsOf, inHand, isDraw, myBestHand, myTurn, places, playerAt, potTotal, seatAt, stackOf } from "./table_state.js";
-import { refreshBalance } from "./api.js";
+import { balanceMoved } from "./api.js";
 import { useTable } from "./socket.js";
 import { say, sayRefusal, session, settings, useStore } from "./store.js";
 import { handWords, money, t } from "./words.js";
@@ -150,7 +150,7 @@ export function TablePage({ id }) {
   const seat = seatAt(state, state.mySeat);
   const drawing = !!turn && isDraw(turn);
   useEffect(() => setThrown(new Set()), [turn?.turn_id, state.hand?.hand_id]);
-  useEffect(() => { refreshBalance().catch(() => {}); }, [state.mySeat, seat?.reserved, seat?.chips_waiting]);
+  useEffect(balanceMoved, [state.mySeat, seat?.reserved, seat?.chips_waiting]);
 
   /** Sends and says what was refused; answers the refusal, null when it was done. */
   const send = async (command) => {
