@@ -7,8 +7,9 @@ from brelan.eventlog.keys import Service
 from brelan.eventlog.log import BEGINNING, Entry, Log
 from brelan.eventlog.processor import Outputs, Undecodable
 
-SHARD = "s00"
-LOG = keys.table_log("s00-count")
+
+def log_of(shard: str) -> str:
+    return keys.table_log(f"{shard}-count")
 
 
 class Counting:
@@ -19,7 +20,8 @@ class Counting:
 
     service = Service.TABLE
 
-    def __init__(self) -> None:
+    def __init__(self, shard: str = "s00") -> None:
+        self.shard = shard
         self.count: int | None = None
         self.staged = 0
         self.prepared: list[bytes] = []
@@ -29,7 +31,7 @@ class Counting:
         return keys.commands(shard), keys.dealt(shard)
 
     async def load(self, log: Log) -> None:
-        self.count = int((await log.last_id(LOG)).partition("-")[0])
+        self.count = int((await log.last_id(log_of(self.shard))).partition("-")[0])
 
     async def prepare(self, log: Log, entries: Sequence[Entry]) -> None:
         self.prepared = [entry.data for entry in entries]
@@ -49,21 +51,22 @@ class Counting:
         if entry.data.startswith(b"unreadable"):
             raise Undecodable("no message")
         if entry.data.startswith(b"foreign"):
-            outputs.append(keys.feed("s01"), b"not mine")
+            outputs.append(keys.feed("s99"), b"not mine")
         self._count(entry.data, outputs)
 
     def _count(self, data: bytes, outputs: Outputs) -> None:
-        outputs.expect(LOG, f"{self.staged}-0" if self.staged else BEGINNING)
+        log = log_of(self.shard)
+        outputs.expect(log, f"{self.staged}-0" if self.staged else BEGINNING)
         self.staged += 1
         counted = b"%d: %s" % (self.staged, data)
-        outputs.append(LOG, counted, id=f"{self.staged}-0")
-        outputs.append(keys.feed(SHARD), counted)
+        outputs.append(log, counted, id=f"{self.staged}-0")
+        outputs.append(keys.feed(self.shard), counted)
 
     def housekeeping(self, now_ms: int) -> Outputs | None:
         assert self.count is not None
         self.staged = self.count
         outputs = Outputs()
-        outputs.string_set(keys.heartbeat(SHARD), b"%d" % now_ms)
+        outputs.string_set(keys.heartbeat(self.shard), b"%d" % now_ms)
         return outputs
 
     def committed(self) -> None:

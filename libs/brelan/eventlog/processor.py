@@ -164,6 +164,7 @@ class Processor:
         self._cursors: dict[str, str] = {}
         self._attempt: Attempt | None = None
         self._careful = 0  # entries still to be tried one by one
+        self._survived = ""  # one of them that was handled, and did not kill
         self._alone: deque[Entry] = deque()  # of a batch that raised
         self._work = Work()
         self._now_ms = 0
@@ -191,12 +192,14 @@ class Processor:
                     return
                 await _pause(stop, pause)
                 pause = min(pause * 2, LONGEST_PAUSE)
-                continue
-            pause = FIRST_PAUSE
-            if result.outcome is Outcome.FENCED:
+            elif result.outcome is Outcome.FENCED:
                 logger.info("fenced", shard=self.shard, service=self._handler.service.value)
                 if still_mine is not None and not await still_mine():
                     return
+                await _pause(stop, pause)  # two owners must not fence each other in step
+                pause = min(pause * 2, LONGEST_PAUSE)
+            elif result.outcome is not None:
+                pause = FIRST_PAUSE
 
     async def step(self) -> StepResult:
         """Do the next thing. Between two calls the processor may be thrown away: nothing is lost."""
@@ -284,17 +287,22 @@ class Processor:
         """Before an entry is tried alone: whoever takes over after our death will know which one it was."""
         entry = self._work.entries[0]
         name = f"{entry.stream}/{entry.id}"
-        times = self._attempt.times if self._attempt is not None and self._attempt.entry == name else 0
-        if times >= ALONE:
-            self._bury(entry, f"workers died {times} times with this entry in hand")
+        deaths = self._attempt.times if self._attempt is not None and self._attempt.entry == name else 0
+        if self._survived == name:
+            deaths = 0
+        if deaths > ALONE:  # even the handler's answer to its burial
+            self._bury(entry, f"workers died {deaths} times with this entry in hand", ask=False)
             return StepResult(Step.NOTE, 1)
-        attempt = Attempt(name, times + 1)
+        attempt = Attempt(name, deaths + 1)
         outcome = await self._log.commit(self._commit_of(Outputs(), (), attempt))
         if outcome is Outcome.FENCED:
             return self._fenced(Step.NOTE)
         self._number += 1
         self._attempt = attempt
-        self.next = Step.PREPARE
+        if deaths == ALONE:
+            self._bury(entry, f"workers died {deaths} times with this entry in hand")
+        else:
+            self.next = Step.PREPARE
         return StepResult(Step.NOTE, 1, outcome)
 
     async def _prepare(self) -> StepResult:
@@ -371,6 +379,8 @@ class Processor:
     def _fenced(self, step: Step) -> StepResult:
         self._metrics.commits_fenced.inc()
         entries = len(self._work.entries)
+        if self._careful and step is Step.COMMIT and self._attempt is not None:
+            self._survived = self._attempt.entry
         self._forget()
         return StepResult(step, entries, Outcome.FENCED)
 

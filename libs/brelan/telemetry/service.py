@@ -130,8 +130,7 @@ async def _until_done(running: Running[Settings], work: asyncio.Future[None]) ->
     if not work.done():
         logger.error("did not stop in time", seconds=GRACE_SECONDS)
         work.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await work
+        await asyncio.wait((work,), timeout=1.0)
         return
     await work
 
