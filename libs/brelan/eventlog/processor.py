@@ -54,7 +54,7 @@ __all__ = ["Handler", "Outputs", "Poisonable", "Processor", "Step", "StepResult"
 BATCH = 256  # entries of each inbox in one commit
 BLOCK_MS = 500  # longest wait for entries: also how long a stop can take
 HOUSEKEEPING_MS = 500
-SUSPICIOUS_TAKEOVERS = 3  # more than these without progress: entries are tried one by one
+SUSPICIOUS_TAKEOVERS = 3  # so many owners without progress: the next one tries entries one by one
 ALONE = 3  # deaths of a worker with the same single entry in hand: the entry is dead
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 2.0  # seconds between tries while the store is away
 
@@ -149,8 +149,13 @@ class Processor:
         batch: int = BATCH,
         block_ms: int = BLOCK_MS,
         housekeeping_ms: int = HOUSEKEEPING_MS,
+        suspicious_takeovers: int = SUSPICIOUS_TAKEOVERS,
     ) -> None:
-        """``name`` makes the nonces: no two processors may share one. A simulator chooses it, for equal seeds."""
+        """``name`` makes the nonces: no two processors may share one.
+
+        A simulator chooses ``name``, for equal seeds, and raises ``suspicious_takeovers`` when it kills so often that
+        innocent entries would be suspected.
+        """
         self.next = Step.FENCE
         self.shard = log.shard
         self._log = log
@@ -160,10 +165,12 @@ class Processor:
         self._batch = batch
         self._block_ms = block_ms
         self._housekeeping_ms = housekeeping_ms
+        self._suspicious_takeovers = suspicious_takeovers
         self._number = 0
         self._cursors: dict[str, str] = {}
         self._attempt: Attempt | None = None
         self._careful = 0  # entries still to be tried one by one
+        self._fences = 0  # ours, since the last progress
         self._survived = ""  # one of them that was handled, and did not kill
         self._alone: deque[Entry] = deque()  # of a batch that raised
         self._work = Work()
@@ -227,12 +234,14 @@ class Processor:
         except LogUnavailable as error:
             self._metrics.store_errors.inc()
             if step in {Step.NOTE, Step.COMMIT}:  # whether it took effect is unknown
-                self._forget()
+                self._forget(step)
             return StepResult(step, error=str(error) or repr(error))
 
     # --- taking over -------------------------------------------------------------------------------------------
 
-    def _forget(self) -> None:
+    def _forget(self, step: Step) -> None:
+        if step is Step.COMMIT and self._attempt is not None:
+            self._survived = self._attempt.entry
         self._handler.discard()
         self._alone.clear()
         self._work = Work()
@@ -244,7 +253,9 @@ class Processor:
         self._number = position.number
         self._cursors = {stream: position.cursors.get(stream, BEGINNING) for stream in self._inboxes}
         self._attempt = position.attempt
-        if position.attempt is not None or position.takeovers > SUSPICIOUS_TAKEOVERS:
+        self._fences += 1
+        others = position.takeovers - self._fences  # our own fences are no deaths
+        if position.attempt is not None or others >= self._suspicious_takeovers:
             self._careful = self._batch * len(self._inboxes)
             logger.warning("no progress since several takeovers: entries are tried one by one", shard=self.shard)
         self.next = Step.LOAD
@@ -371,6 +382,8 @@ class Processor:
             self._handler.committed()
         self._number += 1
         self._cursors.update(work.commit.cursors)
+        if work.entries:
+            self._fences = 0
         self._attempt = None
         self._careful = max(0, self._careful - len(work.entries))
         self._settle()
@@ -379,9 +392,7 @@ class Processor:
     def _fenced(self, step: Step) -> StepResult:
         self._metrics.commits_fenced.inc()
         entries = len(self._work.entries)
-        if self._careful and step is Step.COMMIT and self._attempt is not None:
-            self._survived = self._attempt.entry
-        self._forget()
+        self._forget(step)
         return StepResult(step, entries, Outcome.FENCED)
 
     # --- poison ------------------------------------------------------------------------------------------------
