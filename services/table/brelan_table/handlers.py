@@ -21,7 +21,7 @@ from brelan.events.config import Game
 from brelan.events.envelope import CommandRefused, CommandRepeated, PlayerCommanded, TableCommitted, encode
 from brelan.events.table import TableEvent
 from brelan.rules.invariants import violations
-from brelan.rules.state import Decision, Rejected, TableState, initial_state
+from brelan.rules.state import Decision, Rejected, TableState
 from brelan.rules.table import AnyCommand, decide, next_due_ms
 from brelan.telemetry import metrics
 from brelan_table.answers import Answer, Answers, encode_answer, field
@@ -306,7 +306,7 @@ class TableHandler:
             if loaded is None:
                 if not create or keys.shard_of(table_id) != self.shard:
                     return None
-                loaded = Loaded(initial_state(), Answers(), None)
+                loaded = Loaded(TableState(table_id=table_id), Answers(), None)
             staged = self._staged[table_id] = Staged(loaded)
         return staged
 

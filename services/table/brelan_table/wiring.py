@@ -1,0 +1,19 @@
+"""Everything the table service is made of, on one screen."""
+
+from brelan.eventlog.keys import Service
+from brelan.eventlog.redis_log import RedisStore
+from brelan.eventlog.worker import ShardWorker
+from brelan.settings import RoomSettings
+from brelan.telemetry.service import Running
+from brelan_table.handlers import TableHandler
+
+
+async def main(running: Running[RoomSettings]) -> None:
+    store = RedisStore(running.settings.redis_url)
+    try:
+        if await running.until_answers("event log", store.ping):
+            shards = running.settings.shard_names
+            worker = ShardWorker(store, Service.TABLE, shards, TableHandler, health=running.health)
+            await worker.run(running.stop)
+    finally:
+        await store.close()
