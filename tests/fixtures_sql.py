@@ -11,6 +11,7 @@ import pwd
 import shutil
 import socket
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -31,23 +32,22 @@ def sqlite_url(tmp_path: Path) -> str:
 
 
 @pytest.fixture(scope="session")
-def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres_server() -> Iterator[str]:
     """The URL of a server, less the name of a database."""
     if importlib.util.find_spec("asyncpg") is None:
         missing("asyncpg", "asyncpg is not installed (pip install asyncpg).")
     initdb = _beside_server("initdb")
     control = _beside_server("pg_ctl")
-    folder = tmp_path_factory.mktemp("postgres")
-    run = _as_a_user(folder)
-    port = _free_port()
-    run([initdb, "-D", str(folder / "data"), "-U", "brelan", "--auth=trust", "--no-sync", "-E", "UTF8", "--locale=C"])
-    options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off"
-    start = ["-D", str(folder / "data"), "-l", str(folder / "log"), "-o", options, "-w", "start"]
-    run([control, *start])
-    try:
-        yield f"postgresql://brelan@127.0.0.1:{port}"
-    finally:
-        run([control, "-D", str(folder / "data"), "-m", "immediate", "stop"])
+    with tempfile.TemporaryDirectory(prefix="brelan-postgres-") as name:  # pytest's own folders are for one user only
+        folder, port = Path(name), _free_port()
+        run = _as_a_user(folder)
+        run([initdb, "-D", f"{folder}/data", "-U", "brelan", "--auth=trust", "--no-sync", "-E", "UTF8", "--locale=C"])
+        options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off"
+        run([control, "-D", f"{folder}/data", "-l", f"{folder}/log", "-o", options, "-w", "start"])
+        try:
+            yield f"postgresql://brelan@127.0.0.1:{port}"
+        finally:
+            run([control, "-D", f"{folder}/data", "-m", "immediate", "stop"])
 
 
 @pytest.fixture
@@ -84,9 +84,6 @@ def _as_a_user(folder: Path) -> Run:
     names = {entry.pw_name for entry in pwd.getpwall()}
     user = "postgres" if "postgres" in names else "nobody"
     shutil.chown(folder, user)
-    for parent in folder.parents:
-        if parent.owner() == "root" and not parent.stat().st_mode & 0o001:
-            parent.chmod(parent.stat().st_mode | 0o011)
     return partial(run, user=user, group=pwd.getpwnam(user).pw_gid, extra_groups=())
 
 

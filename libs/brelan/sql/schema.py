@@ -137,10 +137,12 @@ history_hands = Table(
     metadata,
     Column("hand_id", Text, primary_key=True),
     Column("table_id", Text, nullable=False),
+    Column("table_name", Text, nullable=False),
     Column("game", Text, nullable=False),
     Column("number", BigInteger, nullable=False),
     Column("lower_limit", BigInteger, nullable=False),
     Column("upper_limit", BigInteger, nullable=False),
+    Column("currency_unit", BigInteger, nullable=False),
     Column("started_ms", BigInteger, nullable=False),
     Column("ended_ms", BigInteger, nullable=False),
     Column("button", Integer),
@@ -171,7 +173,7 @@ history_players = Table(
     Column("ended_ms", BigInteger, nullable=False),  # of the hand, for the index
     Column("starting_stack", BigInteger, nullable=False),
     Column("finishing_stack", BigInteger, nullable=False),
-    Column("net", BigInteger, nullable=False),
+    Column("result", BigInteger, nullable=False),
     PrimaryKeyConstraint("hand_id", "seat"),
     Index(None, "player_id", "ended_ms", "hand_id"),
 )

@@ -36,8 +36,8 @@ from brelan_wallet.handlers import Batch, bury, decide_page, understand
 ROOM = "wallet"  # the slot of what belongs to no shard: cashier, balances
 BATCH = 256
 BLOCK_MS = 500
-LEASE_MS = 5_000
-RENEW_SECONDS = 1.5
+LEASE_MS = 2_000  # how long a dead wallet is waited for
+RENEW_SECONDS = 0.5
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 2.0  # seconds between tries while a store is away
 COPIED_AT_ONCE = 1_000
 

@@ -1,0 +1,128 @@
+"""A table's log as a sequence of hands: ``TableFold`` takes entries one by one and says what is to be kept.
+
+It can be dropped at any time: what it has to know beyond the archive is the log after ``TableMark.version``.
+"""
+
+import msgspec
+
+from brelan.events import table
+from brelan.events.config import TableConfig
+from brelan.events.envelope import TableCommitted
+from brelan.histories.hand import HandBuilder, HandHistory
+
+
+class StoredEntry(msgspec.Struct, frozen=True):
+    """An entry of the table's log, as it is there."""
+
+    version: int
+    data: bytes
+
+
+class StoredHand(msgspec.Struct, frozen=True):
+    """To be kept: a hand that is over, with all its entries; or one in which something was shown later, with those."""
+
+    history: HandHistory
+    entries: tuple[StoredEntry, ...]
+    new: bool
+
+
+class TableMark(msgspec.Struct, frozen=True):
+    """Where the archive of a table ends, and what has to be known to go on from there."""
+
+    table_id: str
+    epoch: int = 0
+    version: int = 0
+    config: TableConfig | None = None
+    next_config: TableConfig | None = None
+    last_hand_id: str = ""  # between hands: in this one hands may still be shown
+
+
+encode_mark = msgspec.msgpack.Encoder().encode
+decode_mark = msgspec.msgpack.Decoder(TableMark).decode
+
+
+class TableFold:
+    def __init__(self, mark: TableMark, last_hand: HandHistory | None = None) -> None:
+        self.table_id = mark.table_id
+        self.epoch = mark.epoch
+        self.version = mark.version
+        self._config = mark.config
+        self._next_config = mark.next_config
+        self._last = last_hand
+        self._hand: HandBuilder | None = None
+        self._entries: list[StoredEntry] = []
+
+    @property
+    def mark(self) -> TableMark:
+        """Good between two hands, and when something of a hand has just been kept."""
+        last_hand_id = self._last.hand_id if self._last else ""
+        return TableMark(self.table_id, self.epoch, self.version, self._config, self._next_config, last_hand_id)
+
+    def begin_epoch(self, epoch: int, version: int) -> None:
+        """The log went back, or a backup was restored: what was open is lost, ``version`` is the last one before."""
+        self.epoch = epoch
+        self.version = version
+        self._hand = None
+        self._last = None
+        self._entries = []
+
+    def skip(self, version: int) -> None:
+        """Something cannot be folded: go on behind it, without the hand it was in."""
+        self.version = version
+        self._hand = None
+        self._last = None
+        self._entries = []
+
+    def apply(self, committed: TableCommitted, data: bytes) -> list[StoredHand]:
+        """``data``: the entry's own bytes. Raises when it does not follow what came before."""
+        if committed.version != self.version + 1:
+            raise ValueError(f"version {committed.version} of {self.table_id} does not follow {self.version}")
+        entry = StoredEntry(committed.version, data)
+        if self._hand is not None:
+            self._entries.append(entry)
+        hands = [self._apply(event, entry, committed.at_ms) for event in committed.events]
+        self.version = committed.version
+        return _merged([hand for hand in hands if hand is not None])
+
+    def _apply(self, event: table.TableEvent, entry: StoredEntry, at_ms: int) -> StoredHand | None:
+        match event:
+            case table.TableOpened():
+                self._config, self._next_config = event.config, None
+            case table.TableConfigured():
+                self._next_config = event.config
+            case table.HandStarted():
+                self._start(event, entry, at_ms)
+            case table.HandEnded() | table.HandVoided() if self._hand is not None:
+                self._last, self._hand = self._hand.ended(event, at_ms), None
+                entries, self._entries = tuple(self._entries), []
+                return StoredHand(self._last, entries, new=True)
+            case table.HandShown() if self._hand is None and self._last is not None:
+                self._last = self._last.with_hand_shown(event.hand)
+                return StoredHand(self._last, (entry,), new=False)
+            case table.HandMucked() if self._hand is None and self._last is not None:
+                self._last = self._last.with_hand_mucked(event.seat)
+                return StoredHand(self._last, (entry,), new=False)
+            case _ if self._hand is not None:
+                self._hand.apply(event)
+            case _:
+                pass
+        return None
+
+    def _start(self, event: table.HandStarted, entry: StoredEntry, at_ms: int) -> None:
+        self._config, self._next_config = self._next_config or self._config, None
+        self._last = None
+        if self._config is None:
+            raise ValueError(f"a hand of {self.table_id}, whose configuration is unknown")
+        self._hand = HandBuilder(self.table_id, self._config, event, at_ms)
+        self._entries = [entry]
+
+
+def _merged(kept: list[StoredHand]) -> list[StoredHand]:
+    """One entry may end a hand and show something of it, or show several: the last state counts, once."""
+    by_hand: dict[str, StoredHand] = {}
+    for hand in kept:
+        before = by_hand.get(hand.history.hand_id)
+        entries = {one.version: one for one in (*(before.entries if before else ()), *hand.entries)}
+        new = hand.new or (before is not None and before.new)
+        by_hand[hand.history.hand_id] = StoredHand(hand.history, tuple(entries.values()), new)
+    return list(by_hand.values())
