@@ -13,15 +13,7 @@ from typing import Any, get_args
 
 import jwt
 import msgspec
-from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-from cryptography.hazmat.primitives.serialization import (
-    Encoding,
-    NoEncryption,
-    PrivateFormat,
-    PublicFormat,
-    load_pem_private_key,
-)
 
 from brelan.auth.accounts import Player, Role
 
@@ -50,25 +42,8 @@ class BadToken(Exception):
     """It proves nothing. The message says why, for the log; a client is only told to log in again."""
 
 
-def new_key() -> bytes:
-    """A private key as PEM, for a file that only the gateways can read."""
-    key = Ed25519PrivateKey.generate()
-    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-
-
-def load_key(pem: bytes) -> Ed25519PrivateKey:
-    """Raises ValueError."""
-    try:
-        key = load_pem_private_key(pem, password=None)
-    except (TypeError, UnsupportedAlgorithm) as error:
-        raise ValueError(f"this key cannot be read: {error}") from error
-    if not isinstance(key, Ed25519PrivateKey):
-        raise ValueError("this is no Ed25519 private key")
-    return key
-
-
 def key_id(key: Ed25519PublicKey) -> str:
-    return hashlib.sha256(key.public_bytes(Encoding.Raw, PublicFormat.Raw)).hexdigest()[:16]
+    return hashlib.sha256(key.public_bytes_raw()).hexdigest()[:16]
 
 
 class Issuer:
