@@ -1,0 +1,92 @@
+"""What the dealer's own log holds: ``deck:<table>``, sealed, one entry for each feed entry that moved a card.
+
+Chance is in two of them only, as the order it led to. Everything else follows from that order, so a dealer that takes
+over deals the same cards. Fields are positional: append only, with defaults.
+"""
+
+from typing import Any
+
+import msgspec
+
+from brelan.events.table import CardsDealt, CardsDrawn, HandShown, ShowdownResolved
+
+Answer = CardsDealt | CardsDrawn | ShowdownResolved | HandShown
+
+
+class Secret(msgspec.Struct, frozen=True):
+    """Knows cards that others must not: whatever prints it prints only what it is."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return []
+
+
+class DeckEvent(Secret, frozen=True, array_like=True, tag=True):
+    """Tagged by its class name."""
+
+
+class DeckSeat(msgspec.Struct, frozen=True, array_like=True):
+    seat: int
+    player_id: str
+
+
+class DeckShuffled(DeckEvent, frozen=True):
+    """A hand begins. ``order``: the whole deck, the first card to be dealt first."""
+
+    hand_id: str
+    deck_size: int
+    seats: tuple[DeckSeat, ...]
+    order: tuple[int, ...]
+
+
+class Reshuffled(DeckEvent, frozen=True):
+    """D11, S10. ``stub``: all of the new stub, the next card first."""
+
+    stub: tuple[int, ...]
+
+
+class StreetDealt(DeckEvent, frozen=True):
+    """The cards are the next ones of the stub."""
+
+    answer: CardsDealt
+
+
+class HandDrawn(DeckEvent, frozen=True):
+    """D10. ``positions`` of the cards that were thrown; the new ones are the next ones of the stub."""
+
+    answer: CardsDrawn
+    positions: tuple[int, ...]
+
+
+class HandsCompared(DeckEvent, frozen=True):
+    answer: ShowdownResolved
+
+
+class HandTurnedUp(DeckEvent, frozen=True):
+    request_id: str
+    answer: HandShown
+
+
+class HandFinished(DeckEvent, frozen=True):
+    """The hand is over and its record has been handed on. Who wants to may still show."""
+
+
+class DeckPutAway(DeckEvent, frozen=True):
+    """The hand was called off, or the table closed: nothing of the deck is needed any more."""
+
+
+AnyDeckEvent = (
+    DeckShuffled | Reshuffled | StreetDealt | HandDrawn | HandsCompared | HandTurnedUp | HandFinished | DeckPutAway
+)
+
+
+class DeckEntry(Secret, frozen=True, array_like=True):
+    """The plain text of an entry of ``deck:<table>``."""
+
+    events: tuple[AnyDeckEvent, ...]
+
+
+encode_entry = msgspec.msgpack.Encoder().encode
+decode_entry = msgspec.msgpack.Decoder(DeckEntry).decode

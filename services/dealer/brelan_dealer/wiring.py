@@ -1,0 +1,41 @@
+"""Everything the dealer is made of, on one screen."""
+
+from pathlib import Path
+
+from brelan.deck.keys import GATEWAY_HOLE_PUBLIC, HISTORY_PUBLIC, KeyFileError, load_deck_seal, load_keys
+from brelan.eventlog.keys import Service
+from brelan.eventlog.redis_log import RedisStore
+from brelan.eventlog.worker import ShardWorker
+from brelan.telemetry.service import Running, StartError
+from brelan_dealer.handlers import DealerHandler, SealedDecks
+from brelan_dealer.settings import DealerSettings
+
+
+async def main(running: Running[DealerSettings]) -> None:
+    settings = running.settings
+    sealed = sealed_decks(settings.key_folder)
+    store = RedisStore(settings.redis_url)
+    try:
+        if await running.until_answers("event log", store.ping):
+            worker = ShardWorker(
+                store,
+                Service.DEALER,
+                settings.shard_names,
+                lambda shard: DealerHandler(shard, sealed),
+                health=running.health,
+            )
+            await worker.run(running.stop)
+    finally:
+        await store.close()
+
+
+def sealed_decks(folder: Path) -> SealedDecks:
+    """From the key files. Raises StartError."""
+    try:
+        return SealedDecks(
+            load_deck_seal(folder),
+            gateway=load_keys(GATEWAY_HOLE_PUBLIC, folder)[0],
+            history=load_keys(HISTORY_PUBLIC, folder)[0],
+        )
+    except KeyFileError as error:
+        raise StartError(str(error)) from error
