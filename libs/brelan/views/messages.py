@@ -629,6 +629,7 @@ decode_room = msgspec.json.Decoder(RoomMessage).decode
 
 # --- close codes -------------------------------------------------------------------------------------------------
 
+CLOSE_BROKEN = 1011
 CLOSE_RESTART = 1012
 CLOSE_TRY_LATER = 1013
 CLOSE_MALFORMED = 4400

@@ -1,0 +1,74 @@
+"""Who comes in: new players, logins, tokens, tickets. Refuses in the client's words; the reasons go to the log."""
+
+import time
+
+import structlog
+
+from brelan.auth.accounts import AccountStore, Player, Refused
+from brelan.auth.tickets import LIFETIME_SECONDS, TicketOffice
+from brelan.auth.tokens import BadToken, Claims, Issuer, Verifier
+from brelan.telemetry import metrics
+from brelan_gateway import refusals
+from brelan_gateway.identity import Identity
+from brelan_gateway.limits import Buckets
+from brelan_gateway.refusals import Refusal
+
+HTTP_STATUS = {"name_taken": 409}
+
+logger = structlog.get_logger(__name__)
+
+
+class Doorkeeper:
+    """``failures``: for each name, how many wrong passwords are heard."""
+
+    def __init__(
+        self, accounts: AccountStore, issuer: Issuer, verifier: Verifier, tickets: TicketOffice, failures: Buckets
+    ) -> None:
+        self._accounts = accounts
+        self._issuer = issuer
+        self._verifier = verifier
+        self._tickets = tickets
+        self._failures = failures
+
+    async def register(self, name: str, password: str) -> Player:
+        player = await self._accounts.register(name, password)
+        if isinstance(player, Refused):
+            raise Refusal(HTTP_STATUS.get(player.code, 422), player.code, player.message)
+        return player
+
+    async def log_in(self, name: str, password: str) -> Player:
+        """Whoever guesses has to wait, and so has the player himself then: it is his account that is guessed at."""
+        failures = self._failures.of(name.casefold())
+        seconds = failures.missing()
+        if seconds > 0:
+            raise refusals.rate_limited(seconds)
+        player = await self._accounts.verify(name, password)
+        if player is None:
+            failures.take()
+            metrics.login_failures.inc()
+            raise refusals.wrong_password()
+        return player
+
+    def token_for(self, player: Player) -> tuple[str, int]:
+        """And the seconds it is good for."""
+        return self._issuer.token_for(player), self._issuer.lifetime_seconds
+
+    def identify(self, token: str) -> Identity:
+        try:
+            return self._identity(self._verifier.verify(token))
+        except BadToken as error:
+            logger.info("token refused", reason=str(error))
+            raise refusals.unauthenticated() from None
+
+    def ticket_for(self, identity: Identity) -> tuple[str, int]:
+        return self._tickets.issue(identity.session), LIFETIME_SECONDS
+
+    def redeem(self, ticket: str) -> Identity:
+        try:
+            return self._identity(self._tickets.redeem(ticket))
+        except BadToken as error:
+            logger.info("ticket refused", reason=str(error))
+            raise refusals.unauthenticated() from None
+
+    def _identity(self, session: Claims) -> Identity:
+        return Identity(session, time.monotonic() + self._tickets.seconds_left(session))

@@ -1,0 +1,96 @@
+"""Through the door to a table's socket: origin, ticket, limits; then the feed, until one side leaves."""
+
+import contextlib
+
+from fastapi import WebSocket
+
+from brelan.eventlog.log import LogUnavailable
+from brelan.views import messages
+from brelan_gateway import refusals
+from brelan_gateway.access import bearer_of, limited, room_of
+from brelan_gateway.feed import Since
+from brelan_gateway.identity import Identity
+from brelan_gateway.refusals import Refusal
+from brelan_gateway.room import Room
+from brelan_gateway.security import origin_allowed
+from brelan_gateway.sockets import Socket
+
+
+async def table_socket(
+    websocket: WebSocket,
+    table_id: str,
+    ticket: str | None = None,
+    since: int | None = None,
+    epoch: int | None = None,
+) -> None:
+    """docs/api/socket.md."""
+    room = room_of(websocket)
+    headers = websocket.headers
+    if not origin_allowed(headers.get("origin"), headers.get("host"), room.settings.allowed_origins):
+        await websocket.close()  # before it is accepted: 403
+        return
+    await websocket.accept()
+    try:
+        socket = _socket(websocket, room, table_id, ticket)
+        await _watch(socket, room, table_id, None if since is None or epoch is None else Since(since, epoch))
+    except _Closed as closed:
+        with contextlib.suppress(RuntimeError, OSError):  # he is gone already
+            await websocket.close(closed.code, closed.reason)
+
+
+async def _watch(socket: Socket, room: Room, table_id: str, since: Since | None) -> None:
+    """Raises _Closed when he cannot be shown the table."""
+    feed = room.shard_of(table_id).feed
+    with room.sockets.holding(socket):
+        try:
+            await socket.run(await feed.join(table_id, socket, since))
+        except Refusal as refusal:
+            raise _closed(refusal) from None
+        except LogUnavailable:
+            raise _Closed(messages.CLOSE_TRY_LATER, "The room's store cannot be reached just now.") from None
+        finally:
+            feed.leave(table_id, socket)
+
+
+class _Closed(Exception):
+    def __init__(self, code: int, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
+        self.reason = reason
+
+
+def _closed(refusal: Refusal) -> _Closed:
+    return _Closed(_CLOSE_CODES.get(refusal.code, messages.CLOSE_TRY_LATER), refusal.message)
+
+
+def _socket(websocket: WebSocket, room: Room, table_id: str, ticket: str | None) -> Socket:
+    """Raises _Closed for whoever may not come in."""
+    try:
+        limited(websocket)
+        identity = _identify_socket(websocket, room, ticket)
+        room.row_of(table_id)
+    except Refusal as refusal:
+        raise _closed(refusal) from None
+    if room.sockets.full:
+        raise _Closed(messages.CLOSE_TRY_LATER, "This part of the room is full. Try again in a moment.")
+    if room.sockets.too_many(identity.player_id, table_id):
+        raise _Closed(messages.CLOSE_TOO_MANY_SOCKETS, "You are connected to this table too often already.")
+    shard = room.shard_of(table_id)
+    commands = room.limits.commands.of(identity.player_id)
+    return Socket(websocket, identity, table_id, shard.inbox, shard.feed.clock, commands)
+
+
+_CLOSE_CODES = {
+    "unauthenticated": messages.CLOSE_UNAUTHENTICATED,
+    "unknown_table": messages.CLOSE_UNKNOWN_TABLE,
+    "rate_limited": messages.CLOSE_FLOODING,
+}
+
+
+def _identify_socket(websocket: WebSocket, room: Room, ticket: str | None) -> Identity:
+    if ticket is not None:
+        return room.doorkeeper.redeem(ticket)
+    token = bearer_of(websocket)
+    if token is None:
+        raise refusals.unauthenticated()
+    return room.doorkeeper.identify(token)

@@ -1,0 +1,19 @@
+"""Settings of the gateway, beside those of every service: ``BRELAN_HOST``, ``BRELAN_PORT`` and so on."""
+
+from pydantic import Field
+
+from brelan.settings import RoomSettings
+
+
+class GatewaySettings(RoomSettings):
+    host: str = "127.0.0.1"  # of the page and the API; in a container 0.0.0.0
+    port: int = Field(default=8000, ge=0, le=65535)
+    allowed_origins: tuple[str, ...] = ()  # pages of other hosts that may open sockets: ["https://play.example"]
+    trusted_proxies: str = ""  # addresses whose X-Forwarded-For is believed, comma-separated
+    welcome_amount: int = Field(default=100_000, ge=0)  # play money of a new player, in minor units; 0: none
+    max_sockets: int = Field(default=20_000, ge=1)
+    busy_after_ms: int = Field(default=5_000, ge=100)  # a shard's oldest command has no answer for longer: BUSY
+    commands_per_second: float = Field(default=20, gt=0)  # of one player; twice as many at once
+    requests_per_second: float = Field(default=50, gt=0)  # of one address; ten times as many at once
+    registrations_per_minute: float = Field(default=120, gt=0)  # of one address; as many at once
+    failed_logins_per_minute: float = Field(default=6, gt=0)  # for one name; as many at once
