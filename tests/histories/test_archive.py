@@ -7,7 +7,7 @@ import pytest
 
 from brelan.events import table
 from brelan.events.dealing import HandRecord
-from brelan.histories.archive import Archive, ArchiveUnavailable, DeadEntry, MemoryArchive, Page, Shelves
+from brelan.histories.archive import Archive, DeadEntry, MemoryArchive, Page, Refused, Shelves
 from brelan.histories.queries import Histories
 from brelan.histories.table import StoredHand, TableFold, TableMark
 from brelan.sql.archive import SqlArchive
@@ -90,14 +90,15 @@ async def test_what_is_shown_later_is_added(new_archive: NewArchive) -> None:
     assert await archive.history(hand_id(1)) == later.history
 
 
-async def test_a_hand_is_not_written_twice(sql_url: str) -> None:
-    archive = SqlArchive(sql_url)
+async def test_a_hand_is_not_written_twice(new_archive: NewArchive) -> None:
+    archive = new_archive()
     page = (await archive.open("s00")).page
     hand, _ = one_hand()
     assert await archive.write(Page("s00", page, {}, [hand]))
-    with pytest.raises(ArchiveUnavailable):
-        await archive.write(Page("s00", page + 1, {}, [hand]))
-    await archive.close()
+    with pytest.raises(Refused) as refused:
+        await archive.write(Page("s00", page + 1, {"feed": "9-0"}, [hand]))
+    assert refused.value.hand_ids == (hand_id(1),)
+    assert await archive.write(Page("s00", page + 1, {"feed": "9-0"}))
 
 
 # --- queries ------------------------------------------------------------------------------------------------------

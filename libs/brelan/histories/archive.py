@@ -44,6 +44,14 @@ class ArchiveUnavailable(Exception):
     """The store cannot be reached or refused; whether a page was written may be unknown: open again, and see."""
 
 
+class Refused(Exception):
+    """New hands whose ids are in the archive already; nothing was written."""
+
+    def __init__(self, hand_ids: Sequence[str]) -> None:
+        super().__init__(f"in the archive already: {', '.join(hand_ids)}")
+        self.hand_ids = tuple(hand_ids)
+
+
 class Archive(Protocol):
     """Every method may raise ArchiveUnavailable."""
 
@@ -55,9 +63,13 @@ class Archive(Protocol):
     async def history(self, hand_id: str) -> HandHistory | None: ...
 
     async def write(self, page: Page) -> bool:
-        """False: somebody else opened the shard since, and nothing was written."""
+        """False: somebody else opened the shard since, and nothing was written. Raises Refused too."""
 
     async def close(self) -> None: ...
+
+
+def new_hands(page: Page) -> list[str]:
+    return [hand.history.hand_id for hand in page.hands if hand.new]
 
 
 class Shelves:
@@ -71,7 +83,6 @@ class Shelves:
         self.entries: dict[str, list[StoredEntry]] = {}
         self.cards: dict[str, tuple[SeatRecord, ...]] = {}
         self.dead: list[DeadEntry] = []
-        self.doubled: list[str] = []  # hands that were written as new a second time: never
 
 
 class MemoryArchive:
@@ -95,12 +106,12 @@ class MemoryArchive:
         shelves = self.shelves
         if page.page != shelves.pages.get(page.shard):
             return False
+        if known := [hand_id for hand_id in new_hands(page) if hand_id in shelves.histories]:
+            raise Refused(known)
         shelves.pages[page.shard] += 1
         shelves.cursors.update(page.cursors)
         for hand in page.hands:
             hand_id = hand.history.hand_id
-            if hand.new and hand_id in shelves.histories:
-                shelves.doubled.append(hand_id)
             shelves.histories[hand_id] = hand.history
             kept = [] if hand.new else shelves.entries.get(hand_id, [])
             shelves.entries[hand_id] = [*kept, *hand.entries]

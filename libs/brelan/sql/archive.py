@@ -14,7 +14,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from brelan.events.dealing import HandRecord
-from brelan.histories.archive import ArchiveUnavailable, DeadEntry, Opened, Page
+from brelan.histories.archive import ArchiveUnavailable, DeadEntry, Opened, Page, Refused, new_hands
 from brelan.histories.hand import HandHistory, decode_history, encode_history
 from brelan.histories.table import StoredHand, TableMark, decode_mark, encode_mark
 from brelan.sql.engine import DatabaseUnavailable, create_engine, reading, writing
@@ -60,6 +60,7 @@ class SqlArchive:
             async with writing(self._engine) as connection:
                 if not await _turn_page(connection, page.shard, page.page):
                     return False
+                await _refuse_known(connection, new_hands(page))
                 for hand in page.hands:
                     await _write_hand(connection, hand)
                 for record in page.records:
@@ -98,6 +99,13 @@ async def _turn_page(connection: AsyncConnection, shard: str, page: int) -> bool
         update(table).where(table.c.shard == shard, table.c.page == page).values(page=page + 1)
     )
     return turned.rowcount == 1
+
+
+async def _refuse_known(connection: AsyncConnection, hand_ids: Sequence[str]) -> None:
+    table = history_hands
+    known = await connection.execute(select(table.c.hand_id).where(table.c.hand_id.in_(hand_ids)))
+    if found := list(known.scalars()):
+        raise Refused(found)
 
 
 async def _write_hand(connection: AsyncConnection, hand: StoredHand) -> None:
