@@ -331,8 +331,8 @@ async def test_however_it_goes_every_hand_is_kept_once(steps: list[object]) -> N
     assert shelves.cards == {record.hand_id: record.seats for record in records()}
 
 
-async def test_in_sql_each_player_finds_his_hands(store: MemoryStore, sqlite_url: str) -> None:
-    archive = SqlArchive(sqlite_url)
+async def test_in_sql_each_player_finds_his_hands(store: MemoryStore, sql_url: str) -> None:
+    archive = SqlArchive(sql_url)
     log, tables = evening(), Tables(store)
     for first in range(1, len(log.entries) + 1, 7):
         await tables.commit(log, first, min(first + 6, len(log.entries)))
@@ -341,7 +341,7 @@ async def test_in_sql_each_player_finds_his_hands(store: MemoryStore, sqlite_url
         await tables.record(record)
     await run_history(store, archive)
     await archive.close()
-    histories = Histories(sqlite_url)
+    histories = Histories(sql_url)
     assert [row.number for row in (await histories.hands_of("p2")).hands] == [4, 3, 2, 1]
     assert [row.number for row in (await histories.hands_of("p5")).hands] == [3, 2, 1]
     view = await histories.hand_for("p5", hand_id(2))

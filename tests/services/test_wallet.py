@@ -206,8 +206,8 @@ async def test_cursors_and_replies_are_in_the_same_commit_so_that_requests_may_b
     assert position.cursors == {keys.wallet_requests("s00"): last}
 
 
-async def test_in_sql_the_books_balance(store: MemoryStore, sqlite_url: str) -> None:
-    books = SqlBooks(sqlite_url)
+async def test_in_sql_the_books_balance(store: MemoryStore, sql_url: str) -> None:
+    books = SqlBooks(sql_url)
     await ask(store, DEPOSIT)
     await run_wallet(store, books)
     await ask(store, *(BuyIn(f"b{number}", A, "ana", 10) for number in range(300)))
@@ -216,6 +216,6 @@ async def test_in_sql_the_books_balance(store: MemoryStore, sqlite_url: str) -> 
     assert len(funded) == 100
     assert await copied(store) == {"ana": 0}
     await books.close()
-    report = await audit(sqlite_url, {A: 1000})
+    report = await audit(sql_url, {A: 1000})
     assert report.balanced
     assert (report.transfers, report.postings, report.escrow_total) == (301, 202, 1000)

@@ -85,9 +85,9 @@ async def test_a_crash_while_recovering_from_a_crash(first: Where, second: Where
         await check(store, MemoryBooks(vault))
 
 
-async def test_a_crash_at_any_step_with_the_books_in_sql(sqlite_url: str) -> None:
+async def test_a_crash_at_any_step_with_the_books_in_sql(sql_url: str) -> None:
     """One database: after each crash a deposit and a buy-in of their own are finished."""
-    books = SqlBooks(sqlite_url)
+    books = SqlBooks(sql_url)
     store = MemoryStore()
     number = 0
     for step, where in itertools.product(range(1, 20), ("before", "after")):
@@ -100,7 +100,7 @@ async def test_a_crash_at_any_step_with_the_books_in_sql(sqlite_url: str) -> Non
         assert answers == [f"b{place}" for place in range(1, number + 1)]
     assert all(isinstance(reply, money.Funded) for reply in await replies(store))
     await books.close()
-    report = await audit(sqlite_url, {A: 10 * number})
+    report = await audit(sql_url, {A: 10 * number})
     assert report.balanced
     assert report.escrow_total == 10 * number
 

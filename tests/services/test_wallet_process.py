@@ -3,10 +3,7 @@
 import asyncio
 import contextlib
 import json
-import os
 import signal
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -17,54 +14,16 @@ from brelan.audit.ledger import audit
 from brelan.eventlog.redis_log import RedisStore
 from brelan.events import money
 from brelan.events.money import BuyIn, CashOut, Deposit
+from tests.services.processes import Process, free_port
 from tests.services.wallet_room import A, ask, copied, replies, until
 
 pytestmark = pytest.mark.redis
-
-
-class Process:
-    """``python -m brelan_wallet``."""
-
-    def __init__(self, redis_url: str, sql_url: str, data: Path) -> None:
-        self._env = {
-            **{name: value for name, value in os.environ.items() if not name.startswith("BRELAN_")},
-            "BRELAN_REDIS_URL": redis_url,
-            "BRELAN_SQL_URL": sql_url,
-            "BRELAN_DATA": str(data),
-            "BRELAN_HTTP_PORT": "0",
-        }
-        self._process: subprocess.Popen[str] | None = None
-
-    def start(self, **env: str) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "brelan_wallet"],
-            env={**self._env, **env},
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-
-    def end(self, number: signal.Signals) -> tuple[int, str]:
-        """The exit code, and what it had to say."""
-        assert self._process is not None
-        self._process.send_signal(number)
-        _, said = self._process.communicate(timeout=20)
-        code, self._process = self._process.returncode, None
-        return code, said
-
-    def wait(self) -> tuple[int, str]:
-        assert self._process is not None
-        _, said = self._process.communicate(timeout=20)
-        code, self._process = self._process.returncode, None
-        return code, said
-
-    def close(self) -> None:
-        if self._process is not None:
-            self.end(signal.SIGKILL)
+LIVES = 5
 
 
 @pytest.fixture
 def wallet(redis_url: str, sqlite_url: str, tmp_path: Path) -> Iterator[Process]:
-    process = Process(redis_url, sqlite_url, tmp_path)
+    process = Process("wallet", redis_url, sqlite_url, tmp_path)
     yield process
     process.close()
 
@@ -95,7 +54,7 @@ async def test_killed_again_and_again(wallet: Process, store: RedisStore, sqlite
 
     await ask(store, Deposit("d1", "ana", 1_000_000, "tests"))
     feeder = asyncio.create_task(feed())
-    for life in range(7):
+    for life in range(LIVES):
         before = len(await replies(store))
         wallet.start()
 
@@ -103,7 +62,7 @@ async def test_killed_again_and_again(wallet: Process, store: RedisStore, sqlite
             return len(await replies(store)) > before + 10 * life
 
         await until(more_are_answered, 30)
-        if life < 6:
+        if life < LIVES - 1:
             wallet.end(signal.SIGKILL)
             await release(store)
     feeding.set()
@@ -127,7 +86,7 @@ async def test_killed_again_and_again(wallet: Process, store: RedisStore, sqlite
 async def test_it_says_whether_it_is_ready_and_shows_its_figures(
     wallet: Process, store: RedisStore, tmp_path: Path
 ) -> None:
-    port = _free_port()
+    port = free_port()
     wallet.start(BRELAN_HTTP_PORT=str(port), BRELAN_AUDIT_SECONDS="0.2")
     async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as http:
 
@@ -156,11 +115,3 @@ async def test_a_database_that_cannot_be_used_is_said_in_a_sentence(wallet: Proc
     assert "BRELAN_SQL_URL names mysql" in said
     assert "Traceback" not in said
     assert "secret" not in said
-
-
-def _free_port() -> int:
-    import socket
-
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
