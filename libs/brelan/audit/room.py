@@ -36,6 +36,7 @@ class TableReport(msgspec.Struct):
 
 
 async def verify_table(log: Log, books: Books, table_id: str) -> TableReport:
+    report = TableReport(table_id)
     for _ in range(TRIES):
         snapshot = await log.get(keys.snapshot(table_id))
         entries = await log.range(keys.table_log(table_id))

@@ -12,6 +12,11 @@ from brelan.settings import RoomSettings
 _FILE = "running.json"
 
 
+def room_settings(data: Path | None) -> RoomSettings:
+    """The environment's, but for the folder when it is named."""
+    return RoomSettings() if data is None else RoomSettings(data=data)
+
+
 @contextlib.contextmanager
 def announced(folder: Path, redis_url: str) -> Iterator[None]:
     """While the room runs, its folder says where its event log is; only its owner may read that."""

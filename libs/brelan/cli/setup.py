@@ -15,9 +15,9 @@ from typing import Any
 import click
 
 from brelan.auth.accounts import AccountStore
+from brelan.cli.running import room_settings
 from brelan.client import Client
 from brelan.deck.keys import ensure_keys
-from brelan.settings import RoomSettings
 from brelan.sql import migrate
 
 TABLES = (("stud", "2-4", "Stud 2-4"), ("draw", "2-4", "Draw 2-4"))
@@ -72,7 +72,7 @@ async def furnish_room(url: str, operator: dict[str, str], say: Callable[[str], 
 @click.option("--data", type=click.Path(path_type=Path), help="Folder of the room. [BRELAN_DATA, default var]")
 def keys(data: Path | None) -> None:
     """Make what is missing of the room's keys, database and operator account."""
-    settings = RoomSettings(**({"data": data} if data else {}))
+    settings = room_settings(data)
     folder = settings.data.absolute()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -88,7 +88,7 @@ def keys(data: Path | None) -> None:
 @click.option("--data", type=click.Path(path_type=Path), help="Folder with the operator's key. [BRELAN_DATA]")
 def furnish(url: str, data: Path | None) -> None:
     """Open one table of each game when the room has none."""
-    settings = RoomSettings(**({"data": data} if data else {}))
+    settings = room_settings(data)
     try:
         operator = json.loads(operator_file(settings.data.absolute()).read_text())
     except OSError as error:

@@ -19,7 +19,7 @@ import click
 import httpx2
 
 from brelan.cli.children import Child, ChildError, say
-from brelan.cli.running import announced
+from brelan.cli.running import announced, room_settings
 from brelan.cli.setup import furnish_room, prepare
 from brelan.eventlog.server import EmbeddedServer, ServerError
 from brelan.settings import RoomSettings
@@ -40,7 +40,7 @@ class RoomError(Exception):
 @click.option("--hand-pause-ms", type=int, default=None, help="Pause between hands at tables opened now.")
 def up(data: Path | None, port: int | None, bots: bool, think: float, hand_pause_ms: int | None) -> None:
     """Run the room: Redis, all services, one table of each game, bots."""
-    settings = RoomSettings(**({"data": data} if data else {}))
+    settings = room_settings(data)
     try:
         asyncio.run(run(settings, _port(port), bots=bots, think=think, hand_pause_ms=hand_pause_ms))
     except (RoomError, ServerError, ChildError) as error:

@@ -10,7 +10,7 @@ import msgspec
 
 from brelan.audit.ledger import audit
 from brelan.audit.room import verify_tables
-from brelan.cli.running import event_log_url
+from brelan.cli.running import event_log_url, room_settings
 from brelan.eventlog.log import LogUnavailable
 from brelan.eventlog.redis_log import RedisStore
 from brelan.eventlog.server import ServerError
@@ -24,7 +24,7 @@ from brelan.sql.engine import DatabaseError
 @click.option("--json", "as_json", is_flag=True, help="One JSON object and nothing else.")
 def verify_log(data: Path | None, as_json: bool) -> None:
     """Rebuild every table and the ledger from their logs: equal to the live state, ledger balanced."""
-    settings = RoomSettings(**({"data": data} if data else {}))
+    settings = room_settings(data)
     try:
         report = asyncio.run(_verify(settings))
     except (LogUnavailable, DatabaseError, ServerError) as error:

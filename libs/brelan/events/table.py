@@ -203,7 +203,7 @@ class RefundRequested(Event, frozen=True):
 
 
 class NextHandScheduled(Event, frozen=True):
-    """The pause between hands; it is over at ``at_ms``."""
+    """The pause between hands; it is over at ``at_ms``. 0: called off, there are not two players any more."""
 
     at_ms: int
 

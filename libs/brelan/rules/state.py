@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from brelan.events.config import TableConfig
-from brelan.events.table import Action, Entry, HandSeat, Pot, ShownHand
+from brelan.events.table import Action, Entry, HandSeat, Pot, ShownHand, TableEvent
 
 Phase = Literal["posting", "dealing", "betting", "drawing", "showdown"]
 
@@ -117,6 +117,7 @@ class Hand(msgspec.Struct):
     last_aggressor: int | None = None  # H1, of this street
     hand_aggressor: int | None = None  # H6, of any street
     first_to_act: int | None = None  # H1, of this street
+    last_to_act: int | None = None  # on this street
     community: int | None = None
     burned: int = 0
     dealt: int = 0  # cards off the deck, burned ones not counted
@@ -164,7 +165,7 @@ class TableState(msgspec.Struct):
 class Decision(msgspec.Struct, frozen=True):
     """What a command led to, and the state after it. No events: accepted, and nothing changed."""
 
-    events: tuple[object, ...]
+    events: tuple[TableEvent, ...]
     state: TableState
 
 

@@ -45,7 +45,8 @@ class Answers:
         return answers
 
     def to(self, player_id: str, command_id: str) -> Answer | None:
-        return self._players.get(player_id, {}).get(command_id)
+        mine = self._players.get(player_id)
+        return mine.get(command_id) if mine is not None else None
 
     def next_number(self, player_id: str) -> int:
         return self._numbers.get(player_id, 0)

@@ -19,6 +19,7 @@ from brelan.eventlog.tables import encode_state, load_table
 from brelan.events import commands, envelope, table
 from brelan.events.config import Game
 from brelan.events.envelope import CommandRefused, CommandRepeated, PlayerCommanded, TableCommitted, encode
+from brelan.events.money import WalletRequested
 from brelan.events.table import TableEvent
 from brelan.rules.invariants import violations
 from brelan.rules.state import Decision, Rejected, TableState
@@ -341,9 +342,7 @@ class TableHandler:
         outputs.append(log_key, data, id=f"{version}-0")
         outputs.append(keys.feed(self.shard), data)
         for request in wallet_requests(decision.events, state):
-            outputs.append(
-                keys.wallet_requests(self.shard), encode(envelope.WalletRequested(request, cause, committed.trace))
-            )
+            outputs.append(keys.wallet_requests(self.shard), encode(WalletRequested(request, cause, committed.trace)))
         self._record_lifecycle(state, decision, outputs)
         staged.state = state
 
