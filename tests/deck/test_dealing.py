@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brelan.deck.dealing import DealError, Shuffle, hand_record, hole_cards, shuffled, stacked
+from brelan.deck.dealing import DealError, Shuffle, changed_seats, hand_record, hole_cards, shuffled, stacked
 from brelan.deck.events import Reshuffled
 from brelan.deck.shuffle import secret_shuffle
 from brelan.events.table import CardsRequested, DrawChosen, HandShown, ShowdownRequested, ShowRequested
@@ -167,7 +167,8 @@ def test_S10_one_community_card_when_even_the_burned_ones_do_not_serve_everybody
     left = {*hand.state.stub, *hand.state.burned}
     assert len(left) == 4
     river = hand.street("river")
-    assert (river.cards, river.burned, river.reshuffled) == ((), 0, True)
+    assert [(cards.seat, cards.down, cards.up) for cards in river.cards] == [(seat, 0, ()) for seat in hand.seats]
+    assert (river.burned, river.reshuffled, changed_seats(river)) == (0, True, ())
     assert river.community == max(left) == hand.state.community
     assert all(len(held.cards) == 6 for held in hand.state.hands.values())
     assert hand.everywhere() == list(deck(52))

@@ -165,7 +165,10 @@ def _deal_short_river(state: DeckState, request: CardsRequested, shuffle: Shuffl
     if len(stub) >= len(request.seats):
         answer = replace(_dealt(request, stub, 0), reshuffled=True)
     else:
-        answer = CardsDealt(request.request_id, request.hand_id, request.street, (), reshuffled=True, community=stub[0])
+        nothing = tuple(SeatCards(seat, 0) for seat in request.seats)
+        answer = CardsDealt(
+            request.request_id, request.hand_id, request.street, nothing, reshuffled=True, community=stub[0]
+        )
     return Reshuffled(stub), StreetDealt(answer)
 
 
@@ -310,20 +313,17 @@ def _answered(state: DeckState, request_id: str, answer: Answer) -> DeckState:
 
 
 def _street_dealt(state: DeckState, answer: CardsDealt) -> DeckState:
+    state = _answered(state, answer.request_id, answer)
+    if answer.community is not None:
+        return replace(state, stub=state.stub[1:], community=answer.community)
     burned, stub = state.stub[: answer.burned], state.stub[answer.burned :]
     rounds, players = _ROUNDS[answer.street], len(answer.cards)
     hands = dict(state.hands)
-    for place, (seat, hand) in enumerate((cards.seat, hands[cards.seat]) for cards in answer.cards):
+    for place, cards in enumerate(answer.cards):
+        hand = hands[cards.seat]
         own = stub[place::players][: len(rounds)]
-        hands[seat] = replace(hand, cards=hand.cards + own, up=hand.up + rounds)
-    taken = len(rounds) * players if answer.community is None else 1
-    return replace(
-        _answered(state, answer.request_id, answer),
-        hands=hands,
-        stub=stub[taken:],
-        burned=state.burned + burned,
-        community=answer.community,
-    )
+        hands[cards.seat] = replace(hand, cards=hand.cards + own, up=hand.up + rounds)
+    return replace(state, hands=hands, stub=stub[len(rounds) * players :], burned=state.burned + burned)
 
 
 def _hand_drawn(state: DeckState, answer: CardsDrawn, positions: tuple[int, ...]) -> DeckState:
@@ -352,7 +352,7 @@ def changed_seats(answer: Answer) -> tuple[int, ...]:
     """Whose own cards are others after this answer."""
     match answer:
         case CardsDealt():
-            return tuple(cards.seat for cards in answer.cards)
+            return tuple(cards.seat for cards in answer.cards if cards.down or cards.up)
         case CardsDrawn():
             return (answer.seat,)
         case ShowdownResolved() | HandShown():
