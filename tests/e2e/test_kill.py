@@ -1,4 +1,4 @@
-"""``kill -9`` of each service in turn while bots play: play goes on by itself, nothing is lost, nothing happens twice."""
+"""``kill -9`` of each service in turn while bots play: play goes on, nothing is lost, nothing happens twice."""
 
 import json
 import sqlite3

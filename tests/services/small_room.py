@@ -6,8 +6,8 @@ Players act through the commands stream as a gateway would; what comes of it is 
 import random
 import secrets
 
-from brelan.deck.sealing import DeckSeal
 from brelan.deck.keys import x25519_public
+from brelan.deck.sealing import DeckSeal
 from brelan.eventlog import keys
 from brelan.eventlog.memory_log import MemoryLog, MemoryStore
 from brelan.eventlog.processor import Processor, Step
