@@ -6,7 +6,8 @@ from typing import Any
 
 from brelan.rules.cards import TEXTS, deck
 from brelan.rules.evaluation import best_hand_stud, hand_value_draw, name_of_hand
-from tests.browser.node import Node
+from brelan.rules.rejections import SENTENCES
+from tests.browser.node import WEB, Node
 
 CONFIG = {"name": "Stud", "game": "stud", "lower_limit": 400, "upper_limit": 800, "seats": 3, "minimum_buy_in": 4000,
           "ante": 100, "bring_in": 200, "action_time_ms": 10_000, "currency_unit": 100}  # fmt: skip
@@ -148,8 +149,8 @@ def test_a_finished_turn_is_nobodys_any_more(node: Node) -> None:
 
 
 def test_when_the_room_was_away_the_open_turn_has_its_full_time_again(node: Node) -> None:
-    away = {**entry(15, happened("OutageEnded", from_ms=2_000, to_ms=60_000)), "at": 60_500}
-    assert node.run(FOLD, [*STUD_HAND, away])[-1]["turn"]["deadline_ms"] == 70_500
+    away = entry(15, happened("OutageEnded", from_ms=2_000, to_ms=60_000))
+    assert node.run(FOLD, [*STUD_HAND, away])[-1]["turn"]["deadline_ms"] == 70_000
 
 
 def test_taking_and_losing_a_seat(node: Node) -> None:
@@ -177,13 +178,17 @@ def test_the_draw_is_a_street_of_its_own_and_says_how_many(node: Node) -> None:
             snapshot(DRAW),
             entry(11, started(32, button=1, small_blind=2, big_blind=3), deal, pots, turn(2, ("draw", 0, 0))),
             entry(12, chosen, turn(3, ("draw", 0, 0))),
-            entry(13, turn(2, ("check", 0, 0), ("bet", 800, 800))),
+            entry(13, happened("CardsDrawn", hand_id="h", seat=2, count=3, reshuffled=False)),
+            entry(14, *(happened("DrawChosen", seat=seat, count=0, cause="player") for seat in (3, 1))),
+            entry(15, turn(2, ("check", 0, 0), ("bet", 800, 800))),
         ],
     )
     assert [state["hand"] and (state["hand"]["phase"], state["hand"]["street"]) for state in states] == [
         None,
         ("drawing", 0),
         ("drawing", 0),
+        ("drawing", 0),
+        ("betting", 1),
         ("betting", 1),
     ]
     assert states[2]["hand"]["players"][1]["drew"] == 3
@@ -228,6 +233,21 @@ def test_every_text_is_there_in_english_and_in_french_with_the_same_holes(node: 
     assert {key for key in french.keys() - english.keys() if not key.startswith("refused.")} == set()
     holes = re.compile(r"\{(?:de |aux )?(\w+)\}")
     assert {key for key in english if set(holes.findall(english[key])) != set(holes.findall(french[key]))} == set()
+
+
+def test_every_refusal_of_the_room_has_a_french_sentence(node: Node) -> None:
+    texts = node.run('import { CATALOGUES } from "./words.js"; const answer = CATALOGUES;')
+    gateway = re.findall(r'Refusal\(\d+, "(\w+)"', (WEB.parent / "refusals.py").read_text())
+    assert {code for code in {*SENTENCES, *gateway} if f"refused.{code}" not in texts["fr"]} == {"invalid"}
+
+
+def test_an_amount_in_a_refusal_is_told_as_players_write_it(node: Node) -> None:
+    refusals = [{"code": code, "message": sentence.format(detail=4050)} for code, sentence in SENTENCES.items()]
+    answer = node.run(
+        'import { refusalWords } from "./words.js"; const answer = given.map((it) => refusalWords(it));', refusals
+    )
+    assert answer[[*SENTENCES].index("buy_in_too_small")] == "That is too little: it has to be at least 40.50."
+    assert not [sentence for sentence in answer if "{" in sentence]
 
 
 def test_amounts_as_players_write_and_read_them(node: Node) -> None:

@@ -33,7 +33,7 @@ function tagOf(state, seat, player, unit) {
   if (player?.folded && state.hand.phase !== "over") return ["dim", t(player.did?.kind === "timeout" ? "seat.did.timeout" : "seat.folded")];
   if (seat?.away) return ["dim", t("seat.away")];
   if (seat?.sitting_out) return ["dim", t("seat.sittingOut")];
-  if (state.postAsk?.agreed.includes(seat?.seat)) return ["", t("seat.in")];
+  if (state.postAgreed.includes(seat?.seat)) return ["", t("seat.in")];
   if (seat && !player && state.config.game === "draw" && seat.owes_big_blind) return ["dim", t("seat.waits")];
   return null;
 }

@@ -9,9 +9,10 @@ const STREETS = { draw: ["deal"], stud: ["third", "fourth", "fifth", "sixth", "r
 export function emptyTable() {
   return {
     tableId: "", epoch: 0, version: -1, config: null, status: "none",
-    seats: [], hand: null, turn: null, postAsk: null, nextHandMs: null, showOffered: [],
+    seats: [], hand: null, turn: null, postAsk: null, postAgreed: [], nextHandMs: null, showOffered: [],
     me: null, mySeat: null, // my player id, and where I sit
     myCards: null, // {hand_id, cards, up}: as dealt to me, the room's own shape
+    lastBlinds: [null, null], // seats of the last hand's blinds, as far as we saw it
     handsPlayed: 0, log: [], logged: 0,
   };
 }
@@ -63,26 +64,27 @@ const folds = {
   TableOpened: (s, e) => having(s, { tableId: e.table_id, config: e.config, status: "open",
     seats: Array(e.config.seats).fill(null) }),
   TableConfigured: (s, e) => having(s, { nextConfig: e.config }),
-  TablePaused: (s) => logged(having(s, { status: "paused" }), "TablePaused"),
+  TablePaused: (s) => logged(having(s, { status: "paused", nextHandMs: null }), "TablePaused"),
   TableResumed: (s) => logged(having(s, { status: "open" }), "TableResumed"),
-  TableClosing: (s) => having(s, { status: "closing" }),
+  TableClosing: (s) => having(s, { status: "closing", nextHandMs: null, postAsk: null, postAgreed: [] }),
   TableClosed: (s) => having(s, { status: "closed" }),
   TableFrozen: (s) => having(s, { status: "frozen" }),
   TableUnfrozen: (s) => having(s, { status: "open" }),
-  OutageEnded: (s, e, at) => {
-    const longer = (wait) => (wait ? having(wait, { deadline_ms: at + s.config.action_time_ms }) : null);
-    return logged(having(s, { turn: longer(s.turn), postAsk: longer(s.postAsk) }), "OutageEnded");
+  OutageEnded: (s, e) => {
+    const longer = (wait) => (wait ? having(wait, { deadline_ms: e.to_ms + s.config.action_time_ms }) : null);
+    return logged(having(s, { turn: longer(s.turn), postAsk: longer(s.postAsk),
+      nextHandMs: s.nextHandMs === null ? null : e.to_ms + s.config.hand_pause_ms }), "OutageEnded");
   },
 
   SeatReserved: (s, e) => having(s, { mySeat: e.player_id === s.me ? e.seat : s.mySeat,
     seats: s.seats.map((seat, i) => (i === e.seat - 1
-      ? having(emptySeat(e.seat, e.player_id, e.name), { reserved: e.amount, entry: e.entry }) : seat)) }),
+      ? having(emptySeat(e.seat, e.player_id, e.name), { reserved: e.amount, entry: e.entry, owes_big_blind: s.config.game === "draw" }) : seat)) }),
   SeatReleased: (s, e) => freed(s, e.seat),
   PlayerSeated: (s, e) => {
     const amount = seatAt(s, e.seat)?.reserved ?? 0;
     return loggedBy(onSeat(s, e.seat, () => ({ stack: amount, reserved: 0 })), "PlayerSeated", e.seat, { amount });
   },
-  TopUpAsked: (s, e) => onSeat(s, e.seat, (seat) => ({ top_up_asked: seat.top_up_asked + e.amount })),
+  TopUpAsked: (s, e) => onSeat(s, e.seat, () => ({ top_up_asked: e.amount })),
   TopUpRequested: (s, e) => onSeat(s, e.seat, () => ({ top_up_asked: 0, top_up_pending: e.amount })),
   TopUpFunded: (s, e) => onSeat(s, e.seat, (seat) => ({ top_up_pending: 0, chips_waiting: seat.chips_waiting + e.amount })),
   TopUpDeclined: (s, e) => onSeat(s, e.seat, () => ({ top_up_pending: 0 })),
@@ -90,27 +92,27 @@ const folds = {
     chips_waiting: Math.max(0, seat.chips_waiting - e.amount) })), "ChipsAdded", e.seat, { amount: e.amount }),
   PreferencesSet: (s, e) => onSeat(s, e.seat, () => ({ auto_post: e.auto_post, auto_muck: e.auto_muck })),
   SitOutAsked: (s, e) => onSeat(s, e.seat, () => ({ sit_out_asked: true })),
-  SatOut: (s, e) => loggedBy(onSeat(s, e.seat, () => ({ sitting_out: true, sit_out_asked: false,
-    sat_out_reason: e.reason })), "SatOut", e.seat),
+  SatOut: (s, e) => loggedBy(onSeat(answered(s, e.seat), e.seat, () => ({ sitting_out: true, sit_out_asked: false, away: false })), "SatOut", e.seat),
   CameBack: (s, e) => loggedBy(onSeat(s, e.seat, () => ({ sitting_out: false, sit_out_asked: false, away: false,
     entry: e.entry })), "CameBack", e.seat),
   EntryChosen: (s, e) => onSeat(s, e.seat, () => ({ entry: e.entry })),
   LeaveAsked: (s, e) => onSeat(s, e.seat, () => ({ leave_asked: true })),
-  PlayerLeft: (s, e) => freed(loggedBy(s, "PlayerLeft", e.seat), e.seat),
+  PlayerLeft: (s, e) => freed(offerTaken(answered(loggedBy(s, "PlayerLeft", e.seat), e.seat), e.seat), e.seat),
 
-  NextHandScheduled: (s, e) => having(s, { nextHandMs: e.at_ms }),
-  PostAsked: (s, e) => having(s, { postAsk: { turn_id: e.turn_id, seats: e.seats, deadline_ms: e.deadline_ms, agreed: [] },
-    nextHandMs: null }),
-  PostAgreed: (s, e) => having(s, { postAsk: s.postAsk && having(s.postAsk, { agreed: [...s.postAsk.agreed, e.seat] }) }),
+  NextHandScheduled: (s, e) => having(s, { nextHandMs: e.at_ms || null }),
+  PostAsked: (s, e) => having(s, { postAsk: { turn_id: e.turn_id, seats: e.seats, deadline_ms: e.deadline_ms }, nextHandMs: null }),
+  PostAgreed: (s, e) => having(answered(s, e.seat), { postAgreed: [...s.postAgreed, e.seat] }),
 
   HandStarted: (s, e) => {
     const hand = {
       hand_id: e.hand_id, number: e.number, deck_size: e.deck_size, players: e.players.map(newPlayer),
       button: e.button ?? null, small_blind: e.small_blind ?? null, big_blind: e.big_blind ?? null,
-      phase: "posting", street: -1, bring_in: null, community: null, pots: [], awarded: [], price: 0,
+      phase: "posting", street: 0, bring_in: null, community: null, pots: [], awarded: [],
+      price: s.config.game === "draw" ? s.config.lower_limit : 0, // the big blind, even when it is short (D6)
     };
     const log = s.log.slice(Math.max(0, s.log.findLastIndex((line) => line.key === "HandStarted"))); // the last hand stays to be read
-    return logged(having(s, { hand, turn: null, postAsk: null, nextHandMs: null, showOffered: [], myCards: null,
+    const seats = blindsPassed(s, hand);
+    return logged(having(s, { hand, seats, lastBlinds: [hand.small_blind, hand.big_blind], turn: null, postAsk: null, postAgreed: [], nextHandMs: null, showOffered: [], myCards: null,
       config: s.nextConfig ?? s.config, nextConfig: null, log }), "HandStarted",
       { number: e.number, players: e.players.length, deck: e.deck_size });
   },
@@ -141,12 +143,10 @@ const folds = {
   TurnOpened: (s, e) => {
     const turn = { turn_id: e.turn_id, seat: e.seat, deadline_ms: e.deadline_ms, actions: e.actions, raises_left: e.raises_left };
     const drawing = isDraw(e);
-    const drawn = s.hand.phase === "drawing" && !drawing; // the second round of the draw game
-    const hand = having(s.hand, { phase: drawing ? "drawing" : "betting", street: drawn ? 1 : s.hand.street,
+    const hand = having(s.hand, { phase: drawing ? "drawing" : "betting",
       bring_in: e.actions.some((a) => a.kind === "bring_in") ? e.seat : s.hand.bring_in });
     const next = having(s, { turn, hand });
-    if (drawing && s.hand.phase !== "drawing") return logged(next, "street", { game: "draw", street: "drawing" });
-    return drawn ? logged(next, "street", { game: "draw", street: 1 }) : next;
+    return drawing && s.hand.phase !== "drawing" ? logged(next, "street", { game: "draw", street: "drawing" }) : next;
   },
   Folded: (s, e) => loggedBy(acted(s, e.seat, { folded: true, did: { kind: "fold" } }),
     e.cause === "time" ? "Folded.time" : e.cause === "left" ? "Folded.left" : "Folded", e.seat),
@@ -155,30 +155,30 @@ const folds = {
     const { stack, put_in } = playerAt(s, e.seat) ?? { stack: 0, put_in: 0 };
     const next = priced(acted(s, e.seat, { stack: stack - e.pay, put_in: put_in + e.pay, bet: e.to,
       all_in: !!e.all_in, did: { kind: e.kind } }));
-    const bringIn = e.kind === "bring_in" ? having(next, { hand: having(next.hand, { bring_in: e.seat }) }) : next;
+    // a short bring-in leaves the others owing the whole one (S13)
+    const bringIn = e.kind === "bring_in" ? having(next, { hand: having(next.hand, { bring_in: e.seat, price: s.config.bring_in }) }) : next;
     const told = loggedBy(bringIn, "BetPlaced." + e.kind, e.seat, { amount: e.pay, to: e.to });
     return e.all_in ? loggedBy(told, "allIn", e.seat) : told;
   },
   TimedOut: (s, e) => loggedBy(onSeat(acted(s, e.seat, { did: { kind: "timeout" } }), e.seat, () => ({ away: true })), "TimedOut", e.seat),
   AllInByTime: (s, e) => loggedBy(acted(s, e.seat, { all_in: true, protected: true }), "AllInByTime", e.seat),
   DrawChosen: (s, e) => {
-    const next = acted(s, e.seat, { drew: e.count });
-    return loggedBy(next, e.count ? "DrawChosen" : "DrawChosen.pat", e.seat, { n: e.count });
+    const next = loggedBy(acted(s, e.seat, { drew: e.count }), e.count ? "DrawChosen" : "DrawChosen.pat", e.seat, { n: e.count });
+    return e.count ? next : drawnBy(next);
   },
-  CardsDrawn: (s, e) => (e.reshuffled ? logged(s, "reshuffled") : s),
+  CardsDrawn: (s, e) => drawnBy(e.reshuffled ? logged(s, "reshuffled") : s),
   BetReturned: (s, e) => loggedBy(onPlayer(s, e.seat, (p) => ({ stack: p.stack + e.amount, put_in: p.put_in - e.amount,
     bet: Math.max(0, p.bet - e.amount), all_in: p.protected })), "BetReturned", e.seat, { amount: e.amount }),
   PotsFormed: (s, e) => {
     const next = having(s, { turn: null, hand: having(s.hand, { pots: e.pots, price: 0,
-      // after the first round of the draw game the draw comes next
       players: s.hand.players.map((p) => having(p, { bet: 0, did: null })) }) });
     return e.pots.length > 1 ? logged(next, "pots", { amounts: e.pots.map((pot) => pot.amount) }) : next;
   },
   ShowdownRequested: (s) => having(s, { turn: null, hand: having(s.hand, { phase: "showdown" }) }),
   ShowdownResolved: (s, e) => e.hands.reduce((state, hand) => shown(state, hand),
     having(s, { hand: having(s.hand, { phase: "showdown" }) })),
-  HandShown: (s, e) => shown(s, e.hand),
-  HandMucked: (s, e) => loggedBy(onPlayer(s, e.seat, () => ({ mucked: true })), "HandMucked", e.seat),
+  HandShown: (s, e) => shown(offerTaken(s, e.hand.seat), e.hand),
+  HandMucked: (s, e) => loggedBy(onPlayer(offerTaken(s, e.seat), e.seat, () => ({ mucked: true })), "HandMucked", e.seat),
   PotAwarded: (s, e) => {
     let next = having(s, { turn: null, hand: having(s.hand, { awarded: [...s.hand.awarded, e.pot] }) });
     for (const { seat, amount } of e.shares) {
@@ -197,12 +197,43 @@ const freed = (state, seat) => having(state, {
   mySeat: state.mySeat === seat ? null : state.mySeat,
 });
 
+/** The draw is over when the last one has his cards: the second round begins. */
+const drawnBy = (state) => (state.hand.players.every((p) => p.folded || p.drew !== null)
+  ? logged(having(state, { hand: having(state.hand, { street: 1, phase: "betting" }) }), "street", { game: "draw", street: 1 })
+  : state);
+
+const without = (seats, seat) => seats.filter((other) => other !== seat);
+
+/** The "are you in?" put to this seat is answered, or is put no longer. */
+const answered = (state, seat) => having(state, { postAgreed: without(state.postAgreed, seat),
+  postAsk: state.postAsk && having(state.postAsk, { seats: without(state.postAsk.seats, seat) }) });
+
+/** D14: who is dealt in owes nothing any more; who sits out and is passed over by a blind owes it. */
+function blindsPassed(state, hand) {
+  const [small, big] = state.lastBlinds;
+  const dealtIn = new Set(hand.players.map((p) => p.seat));
+  const between = (seat, first, last) => {
+    if (first === null || last === null || first === last) return false;
+    const ahead = (other) => (other - first + state.seats.length) % state.seats.length;
+    return ahead(seat) > 0 && ahead(seat) < ahead(last);
+  };
+  return state.seats.map((seat) => {
+    if (!seat || seat.reserved) return seat;
+    if (dealtIn.has(seat.seat)) return having(seat, { owes_big_blind: false, owes_small_blind: false });
+    if (!seat.sitting_out) return seat;
+    return having(seat, { owes_big_blind: seat.owes_big_blind || between(seat.seat, big, hand.big_blind),
+      owes_small_blind: seat.owes_small_blind || between(seat.seat, small, hand.small_blind) });
+  });
+}
+
 /** Somebody did something: his turn is over. */
 const acted = (state, seat, changes) => onPlayer(
   state.turn?.seat === seat ? having(state, { turn: null }) : state, seat, () => changes);
 
 const priced = (state) => having(state, { hand: state.hand && having(state.hand, {
-  price: Math.max(0, ...state.hand.players.map((p) => p.bet)) }) });
+  price: Math.max(state.hand.price, ...state.hand.players.map((p) => p.bet)) }) });
+
+const offerTaken = (state, seat) => having(state, { showOffered: without(state.showOffered, seat) });
 
 const shown = (state, hand) => {
   if (playerAt(state, hand.seat)?.shown) return state;
@@ -218,10 +249,10 @@ const finished = (state, stacks) => {
   return stacks.reduce((s, share) => onSeat(s, share.seat, () => ({ stack: share.amount })), next);
 };
 
-/** One event folded in, at the room's time `at`. One this page does not know changes nothing: newer rooms may tell more. */
-export function evolve(state, event, at = 0) {
+/** One event folded in. One this page does not know changes nothing: newer rooms may tell more. */
+export function evolve(state, event) {
   const fold = folds[event.type];
-  return fold ? fold(state, event, at) : state;
+  return fold ? fold(state, event) : state;
 }
 
 /** A message of the socket folded in: snapshot, resumed or events. The same state when it is old; null when versions are
@@ -233,7 +264,7 @@ export function receive(state, message) {
     case "events": {
       if (message.version <= state.version && message.epoch <= state.epoch) return state;
       if (message.version !== state.version + 1) return null;
-      const next = message.events.reduce((s, event) => evolve(s, event, message.at), state);
+      const next = message.events.reduce((s, event) => evolve(s, event), state);
       return having(next, { version: message.version, epoch: message.epoch,
         myCards: message.cards === undefined ? next.myCards : message.cards });
     }
@@ -246,8 +277,9 @@ function fromSnapshot(state, { version, epoch, table, you, cards }) {
   return having(emptyTable(), {
     tableId: table.table_id, version, epoch, config: table.config, nextConfig: table.next_config, status: table.status,
     seats: table.seats.map((seat) => seat && having(emptySeat(seat.seat, seat.player_id, seat.name), seat)),
+    lastBlinds: table.hand ? [table.hand.small_blind, table.hand.big_blind] : [null, null],
     hand: table.hand && having(table.hand, { awarded: [], players: table.hand.players.map((p) => having(p, { did: null, won: 0 })) }),
-    turn: table.turn, postAsk: table.post_ask, nextHandMs: table.next_hand_ms, showOffered: table.show_offered,
+    turn: table.turn, postAsk: table.post_ask, postAgreed: table.post_ask?.agreed ?? [], nextHandMs: table.next_hand_ms, showOffered: table.show_offered,
     handsPlayed: table.hands_played, me: you.player_id, mySeat: you.seat, myCards: cards,
     log: state.log, logged: state.logged,
   });
@@ -283,8 +315,7 @@ export function priceToCall(state) {
 }
 
 /** The S2 question, when it is put to me and not answered. */
-export const postAskForMe = (state) => (state.postAsk && state.postAsk.seats.includes(state.mySeat)
-  && !state.postAsk.agreed.includes(state.mySeat) && !seatAt(state, state.mySeat)?.sitting_out ? state.postAsk : null);
+export const postAskForMe = (state) => (state.postAsk?.seats.includes(state.mySeat) ? state.postAsk : null);
 
 /** May I show or muck what I held (H2, H3)? */
 export const showOfferedToMe = (state) => {

@@ -264,11 +264,16 @@ const en = {
   "help.help": "This help",
   "help.typing": "Keys do nothing while you type.",
 
-  // --- refusals: in English the room's own sentences are used; other languages have one here for every code
+  // --- refusals: in English the room's own sentence is used unless there is one here, for its amount to be readable;
+  // other languages have a sentence for every code. {amount} and {n} are the number in the room's sentence.
   "refused": "That did not work: {message}",
   "refused.network": "The room cannot be reached. Check your connection and try again.",
   "refused.not_connected": "You are not connected just now. Wait for the light to turn green and try again.",
   "refused.no_answer": "The room has not answered yet. What you asked for is sent again by itself.",
+  "refused.buy_in_too_small": "That is too little: it has to be at least {amount}.",
+  "refused.buy_in_too_large": "Nobody buys that many chips at once: at most {amount}.",
+  "refused.brings_too_little": "You left this table less than an hour ago: bring back at least the {amount} you left with.",
+  "refused.not_whole_chips": "The amount has to be a multiple of the smallest chip, {amount}.",
 
   // --- cards and hands
   "card.of": "{rank} of {suit}",
@@ -552,6 +557,40 @@ const fr = {
   "refused.network": "La salle est injoignable. Vérifiez votre connexion et réessayez.",
   "refused.not_connected": "Vous n’êtes pas connecté. Attendez que le témoin passe au vert et réessayez.",
   "refused.no_answer": "La salle n’a pas encore répondu. Votre demande est renvoyée d’elle-même.",
+  "refused.buy_in_too_small": "C’est trop peu : il faut au moins {amount}.",
+  "refused.buy_in_too_large": "Personne n’achète autant de jetons à la fois : {amount} au plus.",
+  "refused.brings_too_little": "Vous avez quitté cette table il y a moins d’une heure : rapportez au moins les {amount} que vous aviez.",
+  "refused.not_whole_chips": "Le montant doit être un multiple du plus petit jeton, {amount}.",
+  "refused.table_exists": "Cette table est déjà ouverte.",
+  "refused.bad_configuration": "Cette table ne peut pas être ouverte ainsi.",
+  "refused.not_operator": "Seul un opérateur peut faire cela.",
+  "refused.table_closed": "Cette table est fermée. Choisissez-en une autre dans la liste.",
+  "refused.table_closing": "Cette table ferme après le coup. Choisissez-en une autre dans la liste.",
+  "refused.table_paused": "Cette table est en pause.",
+  "refused.table_frozen": "Cette table est arrêtée jusqu’à ce qu’un opérateur l’ait regardée. Vos jetons sont en sûreté.",
+  "refused.not_frozen": "Cette table n’est pas arrêtée.",
+  "refused.not_open": "Cette table n’est pas ouverte.",
+  "refused.not_paused": "Cette table n’est pas en pause.",
+  "refused.already_seated": "Vous avez déjà un siège à cette table.",
+  "refused.not_seated": "Vous n’avez pas de siège à cette table.",
+  "refused.no_such_seat": "Ce siège n’existe pas ici. Choisissez-en un de 1 à {n}.",
+  "refused.seat_taken": "Ce siège est pris. Choisissez-en un autre.",
+  "refused.table_full": "Tous les sièges sont pris.",
+  "refused.sitting_out_already": "Vous êtes déjà en retrait.",
+  "refused.leaving_already": "Vous partez déjà, après ce coup.",
+  "refused.buy_in_pending": "Votre cave est encore en route.",
+  "refused.top_up_pending": "Votre dernière recave est encore en route.",
+  "refused.not_your_turn": "Ce n’est pas à vous.",
+  "refused.stale_turn": "Trop tard : cette décision n’est plus ouverte.",
+  "refused.illegal_action": "Vous ne pouvez pas faire cela maintenant. Choisissez un des boutons.",
+  "refused.ambiguous_amount": "Dites jusqu’à quel montant.",
+  "refused.bad_positions": "Choisissez jusqu’à cinq cartes différentes.",
+  "refused.nothing_to_choose": "Il n’y a rien à choisir maintenant.",
+  "refused.not_sitting_out": "Vous n’êtes pas en retrait.",
+  "refused.no_chips": "Vous n’avez plus de jetons. Recavez d’abord.",
+  "refused.nothing_to_show": "Vous n’avez pas de jeu à montrer.",
+  "refused.internal_error": "La salle n’a pas pu traiter cela. C’est noté ; réessayez.",
+  "refused.broken": "Quelque chose s’est cassé dans la salle. C’est noté ; réessayez.",
   "refused.unauthenticated": "Vous n’êtes pas connecté, ou votre session est terminée. Connectez-vous de nouveau.",
   "refused.wrong_password": "Le nom ou le mot de passe est faux. Vérifiez les deux et réessayez.",
   "refused.name_taken": "Quelqu’un d’autre joue sous ce nom. Choisissez-en un autre.",
@@ -605,7 +644,7 @@ export function t(key, holes = {}) {
   return text.replace(/\{(\w+)\}/g, (whole, name) => (name in holes ? holes[name] : whole));
 }
 
-export const has = (key) => key in CATALOGUES[language] || key in en;
+const has = (key) => key in CATALOGUES[language] || key in en;
 
 /** A hand in words: `ranks` are those of the category, highest first. "a full house, kings over tens". */
 export function handWords(category, ranks = []) {
@@ -621,9 +660,12 @@ export function handWords(category, ranks = []) {
 }
 
 /** A refusal as a sentence: ours for its code, else the room's. */
-export function refusalWords({ code, message }) {
+export function refusalWords({ code, message }, unit = 100) {
   const key = "refused." + code;
-  return has(key) ? t(key) : message ? (language === "en" ? message : t("refused", { message })) : t("refused.network");
+  const number = /\d+/.exec(message ?? "")?.[0];
+  if (has(key)) return t(key, number ? { n: number, amount: money(Number(number), unit) } : {});
+  if (!message) return t("refused.network");
+  return language === "en" ? message : t("refused", { message });
 }
 
 const formats = new Map();
