@@ -70,6 +70,7 @@ class Wallet:
         self._cursors: dict[str, str] = {}
         self._commits: dict[str, int] = {}  # shard -> number of our next commit there
         self._published: dict[str, int] = {}  # shard -> number of its last reply
+        self._unpublished: set[str] = set()  # shards whose books may hold a reply that is not published yet
         self._uncopied: dict[str, Balance] = {}  # player -> balance that the copy does not have yet
 
     # --- the books ---------------------------------------------------------------------------------------------
@@ -78,6 +79,7 @@ class Wallet:
         """Become the only writer. Raises LogUnavailable, BooksUnavailable."""
         async with self._writing:
             self._published.clear()
+            self._unpublished.update(self.inboxes[1:])
             self._page = None
             for shard in self.inboxes:
                 await self._fence(shard)
@@ -125,6 +127,8 @@ class Wallet:
         ledger = await self._books.known(*touched(asked.request for asked in batch.asked))
         page, decisions = decide_page(ledger, self._number, batch)
         await self._write(page)
+        if page.outgoing:
+            self._unpublished.add(batch.shard)
         for decision in decisions:
             _note(batch.shard, decision)
 
@@ -155,9 +159,10 @@ class Wallet:
         if self._uncopied:
             async with self._writing:
                 await self._copy_balances()
-        if shard != ROOM:
-            while await self._publish_replies(shard):
-                pass
+        while shard in self._unpublished:
+            self._unpublished.discard(shard)
+            if await self._publish_replies(shard):
+                self._unpublished.add(shard)
 
     async def _copy_balances(self) -> None:
         """Fenced first of all, so that no wallet that was overtaken puts an old balance over a new one."""
