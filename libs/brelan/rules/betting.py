@@ -53,11 +53,9 @@ def next_to_decide(hand: Hand, order: list[HandPlayer]) -> HandPlayer | None:
 
 def raises_left(hand: Hand, config: TableConfig) -> int | None:
     """B3-B5. None: unlimited."""
-    left = max(0, BETS_A_ROUND - hand.bets_made)
-    heads_up = len(in_hand(hand)) <= 2
-    if game_of(config).capped_heads_up or not heads_up or (not left and not config.cap_lifted_heads_up):
-        return left
-    return None
+    if game_of(config).capped_heads_up or len(in_hand(hand)) > 2:
+        return max(0, BETS_A_ROUND - hand.bets_made)
+    return 0 if hand.capped and not config.cap_lifted_heads_up else None
 
 
 def actions(hand: Hand, config: TableConfig, player: HandPlayer) -> tuple[Action, ...]:
@@ -98,4 +96,5 @@ def raise_level(hand: Hand, config: TableConfig, event: BetPlaced) -> None:
     game.settle_size(hand, config, event.to)
     hand.full_level = event.to
     hand.bets_made += 1
+    hand.capped = hand.capped or (hand.bets_made >= BETS_A_ROUND and len(in_hand(hand)) > 2)
     hand.last_aggressor = hand.hand_aggressor = event.seat

@@ -1,8 +1,9 @@
 """Time.
 
-- T1: the action time is the table's; the deadline stands in the turn.
+- T1: the action time is the table's; the deadline stands in the turn. T9: it never moves for a connection's sake.
 - T2, T3, T5: a player whose time runs out is folded, or, if he has put in a bet in this hand, all-in with what is in.
-- T4: the bring-in is posted for him, and his next turn has its clock. T6: at the draw he stands pat.
+- T4: the bring-in is posted for him, and his next turn has its clock.
+- T6: at the draw he stands pat, and nothing else happens to him: that is no betting turn.
 - T7: he is marked away; the table's policy may be to fold, and may limit the protected all-ins of a day.
 - M3: a player who has left is folded at his turn; a bring-in he owes is posted first, at the draw he stands pat.
 """
@@ -61,10 +62,11 @@ def run_out(draft: Draft) -> None:
     turn = draft.state.turn
     assert turn is not None
     listed = {action.kind: action for action in turn.actions}
-    draft.emit(table.TimedOut(turn.seat, turn.turn_id))
     if "draw" in listed:  # T6
         draw(draft, turn.seat, (), "time")
-    elif "bring_in" in listed:  # T4
+        return
+    draft.emit(table.TimedOut(turn.seat, turn.turn_id))
+    if "bring_in" in listed:  # T4
         act(draft, turn.seat, listed["bring_in"], "time")
     elif not _protects(draft, turn.seat):
         act(draft, turn.seat, listed.get("check") or listed["fold"], "time")
@@ -81,7 +83,6 @@ def _protects(draft: Draft, seat: int) -> bool:
         return False
     if config.protected_all_ins_per_day is None:
         return True
-    owner = draft.state.seats[seat - 1]
-    assert owner is not None
-    used = owner.protected_used if owner.protected_day == draft.now_ms // DAY_MS else 0
+    state, player_id = draft.state, player_at(draft.hand, seat).player_id
+    used = state.protected.get(player_id, 0) if state.protected_day == draft.now_ms // DAY_MS else 0
     return used < config.protected_all_ins_per_day

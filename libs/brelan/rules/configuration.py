@@ -8,6 +8,7 @@
 from typing import Any
 
 from brelan.events.config import Game, Rake, RakeCap, TableConfig
+from brelan.rules.draw import small_blind_of
 
 LIMITS = ("1-2", "2-4", "3-6", "4-8", "5-10", "8-16", "10-20", "15-30", "20-40")
 _WHOLE = 100  # minor units in a whole one, in the presets
@@ -60,7 +61,12 @@ def _stud(config: TableConfig) -> list[tuple[bool, str]]:
 
 def _draw(config: TableConfig) -> list[tuple[bool, str]]:
     blind = config.small_blind
+    reckoned = min(config.smallest_chip, config.currency_unit) > 0
     return [
+        (
+            reckoned and small_blind_of(config) % config.smallest_chip != 0,
+            "Half the lower limit in whole units cannot be paid in the smallest chip: set the small blind.",
+        ),
         (not 2 <= config.seats <= 5, "A draw table has two to five seats."),
         (bool(config.ante or config.bring_in), "Draw has neither ante nor bring-in."),
         (
@@ -96,7 +102,5 @@ def _preset(game: Game, limit: str) -> TableConfig:
 
 
 PRESETS: dict[tuple[str, str], TableConfig] = {
-    (game, limit): _preset(game, limit)
-    for game in ("stud", "draw")
-    for limit in LIMITS
+    (game, limit): _preset(game, limit) for game in ("stud", "draw") for limit in LIMITS
 }

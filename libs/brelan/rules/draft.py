@@ -53,6 +53,7 @@ def _copied(state: TableState) -> TableState:
         copied.transfers = {}
     copied.show_requests = dict(state.show_requests)
     copied.departed = list(state.departed)
+    copied.protected = dict(state.protected)
     return copied
 
 

@@ -26,7 +26,7 @@ class Draw:
             return None
         veterans = _veterans(state, ready)
         if len(veterans) < 2:
-            return _afresh(state, config, ready)
+            return _afresh(state, config, ready, veterans)
         return _going_on(state, config, ready, veterans)
 
     def pass_blinds(self, state: TableState, started: HandStarted) -> None:
@@ -79,13 +79,16 @@ class Draw:
 
 
 def small_blind_of(config: TableConfig) -> int:
-    """D5: half of L to the nearest whole unit, an exact half up; below two units the exact half."""
+    """D5: half of L to the nearest whole unit, an exact half up; below two units to the nearest chip."""
     if config.small_blind is not None:
         return config.small_blind
     if config.lower_limit < 2 * config.currency_unit:
-        return config.lower_limit // 2 // config.smallest_chip * config.smallest_chip or config.smallest_chip
-    unit = config.currency_unit
-    return (config.lower_limit + unit) // (2 * unit) * unit
+        return _half(config.lower_limit, config.smallest_chip)
+    return _half(config.lower_limit, config.currency_unit)
+
+
+def _half(limit: int, unit: int) -> int:
+    return (limit + unit) // (2 * unit) * unit
 
 
 # --- D15 ---------------------------------------------------------------------------------------------------------
@@ -120,11 +123,19 @@ def _veterans(state: TableState, ready: list[int]) -> list[int]:
     return [seat for seat in ready if dealt.get(seat) == _seat(state, seat).player_id]
 
 
-def _afresh(state: TableState, config: TableConfig, ready: list[int]) -> LineUp:
-    """D15: nobody is left from a last hand, so nobody owes anything."""
-    button = _after(ready, state.last_button)
+def _last_big_blind(state: TableState, veterans: list[int]) -> int | None:
+    """The seat, if the same player is in it and playing."""
+    return state.last_big_blind if state.last_big_blind in veterans else None
+
+
+def _afresh(state: TableState, config: TableConfig, ready: list[int], veterans: list[int]) -> LineUp:
+    """D15: hardly anybody is left from a last hand, so nobody owes anything."""
+    last = _last_big_blind(state, veterans)
     if len(ready) == 2:
-        return _with_blinds(config, ready, button, button, _after(ready, button), ())
+        return _heads_up(state, config, ready, last)
+    button = _after(ready, state.last_button)
+    if _after(ready, _after(ready, button)) == last:
+        button = _after(ready, button)
     small = _after(ready, button)
     return _with_blinds(config, ready, button, small, _after(ready, small), ())
 
@@ -133,15 +144,15 @@ def _going_on(state: TableState, config: TableConfig, ready: list[int], veterans
     button = _after(veterans, state.last_button)
     small = _after(veterans, button)
     big = _after(ready, small)
-    in_between = _between(state, button, big)
+    in_between = _between(state, button, big) if big != button else set(ready)
     free = {seat for seat in ready if not _owes(_seat(state, seat))} | set(veterans)
     posting = {seat for seat in ready if seat not in free and _may_post(state, seat, in_between)}
     dealt = sorted(free | posting | {big})
+    last = _last_big_blind(state, veterans)
     if len(dealt) == 2:
-        return _heads_up(state, config, dealt)
-    if big == state.last_big_blind:  # nobody posts it twice in a row
-        big = _after([seat for seat in ready if seat != big], big)
-        dealt = sorted({*dealt, big})
+        return _heads_up(state, config, dealt, last)
+    if big in (button, last):  # nobody posts it twice in a row, nor for the button
+        big = _after([seat for seat in dealt if seat not in (button, small, last)], small)
     posts = tuple(post for seat in dealt if seat in posting and seat != big for post in _entry(state, config, seat))
     return _with_blinds(config, dealt, button, small, big, posts)
 
@@ -154,10 +165,9 @@ def _may_post(state: TableState, seat: int, between_button_and_big_blind: set[in
     return _seat(state, seat).entry == "post" and seat not in between_button_and_big_blind
 
 
-def _heads_up(state: TableState, config: TableConfig, dealt: list[int]) -> LineUp:
-    """D7: the last big blind gets the button."""
-    last = state.last_big_blind
-    button = last if last in dealt else _after(dealt, state.last_button)
+def _heads_up(state: TableState, config: TableConfig, dealt: list[int], last: int | None) -> LineUp:
+    """D7, D15: the last big blind gets the button."""
+    button = last if last is not None else _after(dealt, state.last_button)
     return _with_blinds(config, dealt, button, button, _after(dealt, button), ())
 
 

@@ -78,6 +78,8 @@ def _table_closed(state: TableState, _: t.TableClosed) -> None:
 
 
 def _table_frozen(state: TableState, event: t.TableFrozen) -> None:
+    assert state.status in ("open", "paused", "closing")
+    state.frozen_from = state.status
     state.status = "frozen"
     state.frozen_reason = event.reason
 
@@ -220,7 +222,9 @@ def _refund_requested(state: TableState, event: t.RefundRequested) -> None:
 
 
 def _next_hand_scheduled(state: TableState, event: t.NextHandScheduled) -> None:
+    """Called off or put off: whoever had agreed to post (S2) had agreed to another hand."""
     state.next_hand_ms = event.at_ms or None
+    state.post_ask = state.post_agreed = ()
 
 
 def _post_asked(state: TableState, event: t.PostAsked) -> None:
@@ -338,11 +342,11 @@ def _timed_out(state: TableState, event: t.TimedOut) -> None:
 
 
 def _all_in_by_time(state: TableState, event: t.AllInByTime) -> None:
-    player, seat = _player(state, event.seat), _seat(state, event.seat)
+    player = _player(state, event.seat)
     player.all_in = player.protected = True
-    day = state.now_ms // DAY_MS
-    seat.protected_used = seat.protected_used + 1 if seat.protected_day == day else 1
-    seat.protected_day = day
+    if (day := state.now_ms // DAY_MS) != state.protected_day:
+        state.protected_day, state.protected = day, {}
+    state.protected[player.player_id] = state.protected.get(player.player_id, 0) + 1
     _acted(state, event.seat)
 
 

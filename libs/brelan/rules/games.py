@@ -89,6 +89,7 @@ def clear_street(game: Game, hand: Hand, config: TableConfig, street: int) -> No
     """A new betting round."""
     hand.street = street
     hand.full_level = hand.price = hand.bets_made = 0
+    hand.capped = False
     hand.wager = size_of(game, config, street)
     hand.last_aggressor = hand.first_to_act = hand.last_to_act = None
     for player in hand.players:

@@ -38,6 +38,8 @@ def _in_hand(state: TableState, hand: Hand) -> list[str]:
         found.append("a card lies on the table twice")
     if state.turn is not None and state.dealer_wait is not None:
         found.append("a turn is open while the dealer is waited for")
+    if state.turn is None and state.dealer_wait is None:
+        found.append("the hand waits for nobody")
     if state.turn is not None and not _may_decide(hand, state.turn.seat):
         found.append(f"seat {state.turn.seat} has the turn and cannot act")
     return found

@@ -12,7 +12,7 @@ from brelan.rules.rejections import rejected
 from brelan.rules.state import Rejected, Seat, Transfer
 
 LONGEST_WAIT = 6  # the wallet is asked again after 5, 10, 20 ... 320 s
-OLD_FUNDED = "refund:"
+OUTGOING = ("cash_out", "rake", "refund")
 
 
 def sit_down(draft: Draft, command: commands.SitDown, player_id: str, name: str) -> Rejected | None:
@@ -57,8 +57,10 @@ def top_up(draft: Draft, command: commands.TopUp, seat: Seat) -> Rejected | None
         return problem
     if seat.reserved:
         return rejected("buy_in_pending")
+    if seat.leave_asked:
+        return rejected("leaving_already")
     asked = any(transfer.kind == "top_up" and transfer.seat == seat.seat for transfer in draft.state.transfers.values())
-    if asked or seat.top_up_asked or seat.leave_asked:
+    if asked or seat.top_up_asked:
         return rejected("top_up_pending")
     if dealt_in(draft.state, seat.seat):
         draft.emit(table.TopUpAsked(seat.seat, command.amount))
@@ -111,8 +113,9 @@ def _go(draft: Draft, seat: Seat) -> None:
 def funded(draft: Draft, reply: money.Funded) -> None:
     transfer = draft.state.transfers.get(reply.transfer_id)
     if transfer is None:
-        if not _answered_before(draft, reply.transfer_id):
-            draft.emit(table.RefundRequested(f"refund:{reply.transfer_id}", reply.player_id, reply.amount))
+        _refund_unexpected(draft, reply)
+        return
+    if transfer.kind in OUTGOING:  # no answer to that
         return
     if not transfer.seat:  # nobody waits for it any more
         draft.emit(table.RefundRequested(f"refund:{reply.transfer_id}", transfer.player_id, transfer.amount))
@@ -122,6 +125,12 @@ def funded(draft: Draft, reply: money.Funded) -> None:
         draft.emit(table.TopUpFunded(transfer.seat, transfer.amount, reply.transfer_id))
         if not dealt_in(draft.state, transfer.seat):
             draft.emit(table.ChipsAdded(transfer.seat, transfer.amount))
+
+
+def _refund_unexpected(draft: Draft, reply: money.Funded) -> None:
+    refund_id = f"refund:{reply.transfer_id}"
+    if refund_id not in draft.state.transfers and not _answered_before(draft, reply.transfer_id):
+        draft.emit(table.RefundRequested(refund_id, reply.player_id, reply.amount))
 
 
 def _answered_before(draft: Draft, transfer_id: str) -> bool:
@@ -134,9 +143,9 @@ def _answered_before(draft: Draft, transfer_id: str) -> bool:
 
 def declined(draft: Draft, reply: money.Declined) -> None:
     transfer = draft.state.transfers.get(reply.transfer_id)
-    if transfer is None:
+    if transfer is None or transfer.kind in OUTGOING:  # what leaves the table cannot be declined: it is asked again
         return
-    if not transfer.seat or transfer.kind not in ("buy_in", "top_up"):
+    if not transfer.seat:
         draft.emit(table.TransferSettled(reply.transfer_id))
     elif transfer.kind == "buy_in":
         draft.emit(table.SeatReleased(transfer.seat, reply.transfer_id, reply.reason))
@@ -146,7 +155,8 @@ def declined(draft: Draft, reply: money.Declined) -> None:
 
 
 def booked(draft: Draft, reply: money.Booked) -> None:
-    if reply.transfer_id in draft.state.transfers:
+    transfer = draft.state.transfers.get(reply.transfer_id)
+    if transfer is not None and transfer.kind in OUTGOING:
         draft.emit(table.TransferSettled(reply.transfer_id))
 
 

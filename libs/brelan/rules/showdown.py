@@ -14,7 +14,7 @@ from brelan.events.table import PotShare
 from brelan.rules import pots
 from brelan.rules.betting import in_hand
 from brelan.rules.draft import WAIT_MS, Draft, clockwise_from
-from brelan.rules.games import game_of
+from brelan.rules.games import Game, game_of
 from brelan.rules.state import Hand, HandPlayer
 
 
@@ -31,14 +31,15 @@ def request(draft: Draft) -> None:
     """To the dealer: compare."""
     hand = draft.hand
     request_id = f"{hand.hand_id}:showdown"
-    order = tuple(_order(hand))
+    order = tuple(_order(hand, game_of(draft.config)))
     draft.emit(table.ShowdownRequested(request_id, hand.hand_id, hand.pots, order, draft.now_ms + WAIT_MS))
 
 
-def _order(hand: Hand) -> list[int]:
+def _order(hand: Hand, game: Game) -> list[int]:
+    """H1, H6. With no bet and no turn in the whole hand: who would have had to act first."""
     seats = [player.seat for player in in_hand(hand)]
-    starts = (hand.last_aggressor, hand.first_to_act, hand.hand_aggressor, hand.players[0].seat)
-    first = next(seat for seat in starts if seat is not None)
+    starts = (hand.last_aggressor, hand.first_to_act, hand.hand_aggressor)
+    first = next((seat for seat in starts if seat is not None), game.first_to_act(hand).seat)
     around = [player.seat for player in clockwise_from(hand, first) if player.seat in seats]
     deepest = {seat: max(place for place, pot in enumerate(hand.pots) if seat in pot.seats) for seat in seats}
     return sorted(around, key=lambda seat: -deepest[seat])

@@ -49,8 +49,6 @@ class Seat(msgspec.Struct):
     leave_asked: bool = False
     auto_post: bool = True
     auto_muck: bool = True
-    protected_day: int = 0  # T7: the day (ms // 86,400,000) ...
-    protected_used: int = 0  # ... and how many protected all-ins he used on it
 
 
 class Departed(msgspec.Struct):
@@ -111,6 +109,7 @@ class Hand(msgspec.Struct):
     full_level: int = 0  # B7: F
     price: int = 0  # the highest bet on this street
     bets_made: int = 0  # B3, B4: bets and raises of this street
+    capped: bool = False  # B5: the cap was reached while three or more were in the hand
     wager: int = 0  # W: the size of the street's next bet or raise
     open_pair: bool = False  # S9
     bring_in: int | None = None  # the seat that owes or has posted it
@@ -136,6 +135,7 @@ class TableState(msgspec.Struct):
     next_config: TableConfig | None = None  # from the next hand on
     status: Literal["none", "open", "paused", "closing", "closed", "frozen"] = "none"
     frozen_reason: str = ""
+    frozen_from: Literal["open", "paused", "closing"] = "open"  # what it goes back to
     epoch: int = 1
     version: int = 0  # entries folded; kept by whoever folds
     now_ms: int = 0  # the latest ``now`` of the table
@@ -160,6 +160,8 @@ class TableState(msgspec.Struct):
     last_big_blind: int | None = None
     transfers: dict[str, Transfer] = {}
     departed: list[Departed] = []
+    protected_day: int = 0  # T7: the day (ms // 86,400,000) ...
+    protected: dict[str, int] = {}  # ... and how many protected all-ins each player had on it, seated still or not
 
 
 class Decision(msgspec.Struct, frozen=True):

@@ -110,8 +110,7 @@ def escrow(state: TableState) -> int:
     for seat in state.seats:
         if seat is not None:
             total += behind.get(seat.seat, seat.stack) + seat.chips_waiting
-    outgoing = ("cash_out", "rake", "refund")
-    return total + sum(one.amount for one in state.transfers.values() if one.kind in outgoing)
+    return total + sum(one.amount for one in state.transfers.values() if one.kind in seating.OUTGOING)
 
 
 # --- who says what -----------------------------------------------------------------------------------------------
@@ -203,12 +202,17 @@ def _configure(draft: Draft, command: commands.ConfigureTable, by: str) -> Rejec
 def _unfreeze(draft: Draft, command: commands.UnfreezeTable, by: str) -> Rejected | None:
     if draft.state.status != "frozen":
         return rejected("not_frozen")
+    before = draft.state.frozen_from
     draft.emit(table.TableUnfrozen(by))
+    if before != "open":
+        draft.emit(table.TablePaused(by) if before == "paused" else table.TableClosing(by))
     if command.void_hand and draft.state.hand is not None:
         hand = draft.hand
         stacks = tuple(PotShare(player.seat, player.starting_stack) for player in hand.players)
         draft.emit(table.HandVoided(hand.hand_id, f"An operator ({by}) voided the hand.", stacks))
         seating.after_hand(draft)
+    if draft.state.dealer_wait is not None:  # what he answered meanwhile was not heard
+        draft.emit(table.DealerAskedAgain(draft.state.dealer_wait.request_id, draft.now_ms + WAIT_MS))
     _end_outage(draft, draft.now_ms)
     return None
 
@@ -428,13 +432,11 @@ def _between_hands(draft: Draft) -> bool:
     if state.status == "closing":
         seating.close(draft)
         return False
-    if state.status == "paused" or state.post_ask:
-        return False
-    if len(seating.ready(draft)) < 2:
-        if state.next_hand_ms is not None:
+    if state.status == "paused" or len(seating.ready(draft)) < 2:
+        if state.next_hand_ms is not None or state.post_ask or state.post_agreed:
             draft.emit(table.NextHandScheduled(0))
         return False
-    if state.next_hand_ms is not None:
+    if state.post_ask or state.next_hand_ms is not None:
         return False
     if state.post_agreed or draft.config.hand_pause_ms == 0 or state.hands_played == 0:
         return _start_hand(draft)
