@@ -26,7 +26,7 @@ def test_a_url_that_cannot_be_used_is_refused_with_a_sentence(url: str, sentence
 
 
 async def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
-    with pytest.raises(DatabaseError, match="unable to open database file"):
+    with pytest.raises(DatabaseError, match="there is no such folder"):
         await migrate(f"sqlite:///{tmp_path / 'nowhere' / 'brelan.db'}")
 
 

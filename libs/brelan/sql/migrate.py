@@ -27,6 +27,7 @@ async def migrate(url: str) -> None:
 
 async def migrate_engine(engine: AsyncEngine, revision: str = "head") -> None:
     if engine.dialect.name == "sqlite":
+        _check_folder(engine.url.database)
         await _use_wal(engine)
     async with writing(engine) as connection:
         await connection.run_sync(_upgrade, revision)
@@ -50,6 +51,12 @@ def _upgrade(connection: Connection, revision: str) -> None:
         raise DatabaseError(
             f"The database was made by another, probably newer Brelan ({error}). Update this one."
         ) from error
+
+
+def _check_folder(file: str | None) -> None:
+    folder = Path(file or "").absolute().parent
+    if not folder.is_dir():
+        raise DatabaseError(f"BRELAN_SQL_URL names a file in {folder}, and there is no such folder. Create it first.")
 
 
 async def _use_wal(engine: AsyncEngine) -> None:

@@ -49,7 +49,7 @@ class Statements:
         self._engine = create_engine(url) if isinstance(url, str) else url
 
     async def statement(self, account: str, before: int | None = None, limit: int = 50) -> Statement:
-        """Of an account (``brelan.ledger.accounts``), newest first; ``before``: only older than this sequence number."""
+        """Of an account (``brelan.ledger.accounts``), newest first. ``before``: a sequence number, only older ones."""
         limit = max(1, min(limit, MOST_AT_ONCE))
         postings, transfers = ledger_postings, ledger_transfers
         query = (
