@@ -62,11 +62,8 @@ class Room:
         return dict(json.loads((self.data / "keys" / "operator.json").read_text()))
 
     def pid_of(self, service: str) -> int:
-        """The newest process of a service, found by its command line among the room's children."""
-        pids = [pid for pid, command in self.children().items() if f"brelan_{service}" in command]
-        if not pids:
-            raise AssertionError(f"no process of {service} is running")
-        return max(pids)
+        """The process of a service, found by its command line among the room's children; 0 while there is none."""
+        return max((pid for pid, command in self.children().items() if f"brelan_{service}" in command), default=0)
 
     def children(self) -> dict[int, str]:
         found = {}
@@ -81,6 +78,7 @@ class Room:
     def kill(self, service: str) -> int:
         """``kill -9``: nothing can be tidied up."""
         pid = self.pid_of(service)
+        assert pid, f"no process of {service} is running"
         os.kill(pid, signal.SIGKILL)
         return pid
 
@@ -104,6 +102,8 @@ class Room:
             self._process.kill()
             raise AssertionError("the room did not stop:\n" + "\n".join(self.lines[-60:])) from None
         self._reader.join(10)
+        if self._process.stdout is not None:
+            self._process.stdout.close()
         return code
 
 

@@ -36,23 +36,30 @@ class Bots:
     def running(self) -> bool:
         return self._process.poll() is None
 
+    def stop(self) -> None:
+        self._process.kill()
+        self._process.communicate()
+
 
 @pytest.fixture(scope="module")
 def killed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Room, dict[str, object]]]:
     """A room in which every service was killed once, and what the bots say of it."""
     with start_room(tmp_path_factory.mktemp("kill"), "--no-bots", "--hand-pause-ms", "300") as room:
         bots = Bots(room)
-        wait_until(lambda: _hands(room) >= 3, 60, "the first hands")
-        for service in SERVICES:
-            _kill_and_see_it_go_on(room, service)
-        assert bots.running, "the bots ended before every service was killed: PLAY_S is too short"
-        yield room, bots.result()
+        try:
+            wait_until(lambda: _hands(room) >= 3, 60, "the first hands")
+            for service in SERVICES:
+                _kill_and_see_it_go_on(room, service)
+            assert bots.running, "the bots ended before every service was killed: PLAY_S is too short"
+            yield room, bots.result()
+        finally:
+            bots.stop()
 
 
 def _kill_and_see_it_go_on(room: Room, service: str) -> None:
     before = _hands(room)
     killed = room.kill(service)
-    wait_until(lambda: room.pid_of(service) != killed, 20, f"{service} started again")
+    wait_until(lambda: room.pid_of(service) not in (0, killed), 20, f"{service} started again")
     wait_until(lambda: _hands(room) >= before + 3, GOES_ON_WITHIN_S, f"hands after {service} was killed")
 
 

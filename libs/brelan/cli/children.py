@@ -1,6 +1,7 @@
 """Child processes of the embedded room: started, watched, their output merged, none left behind."""
 
 import asyncio
+import contextlib
 import ctypes
 import os
 import signal
@@ -11,6 +12,7 @@ import click
 
 STOP_SECONDS = 12.0  # services end within 10 s of SIGTERM; then SIGKILL
 RESTART_SECONDS = 0.5
+POLL_SECONDS = 0.02
 GIVE_UP_AFTER = 5  # early deaths in a row
 EARLY_SECONDS = 5.0
 
@@ -57,11 +59,10 @@ class Child:
         if process is not None and process.returncode is None:
             process.terminate()
             try:
-                await asyncio.wait_for(process.wait(), STOP_SECONDS)
+                await asyncio.wait_for(_ended(process), STOP_SECONDS)
             except TimeoutError:
                 self._say(self.name, "did not stop in time: killed")
                 process.kill()
-                await process.wait()
         if self._watch is not None:
             await self._watch
 
@@ -81,8 +82,10 @@ class Child:
         while True:
             assert self._process is not None
             started = loop.time()
-            await self._relay(self._process)
-            code = await self._process.wait()
+            relaying = asyncio.create_task(self._relay(self._process))
+            code = await _ended(self._process)
+            self._end_group(self._process.pid)
+            await relaying
             if self._stopping:
                 return
             self._early_deaths = self._early_deaths + 1 if loop.time() - started < EARLY_SECONDS else 0
@@ -96,6 +99,11 @@ class Child:
                 return
             await self._spawn()
 
+    def _end_group(self, pid: int) -> None:
+        """A child's own children do not outlive it: they would hold its output open, and go on working."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(pid, signal.SIGKILL)
+
     async def _relay(self, process: asyncio.subprocess.Process) -> None:
         assert process.stdout is not None
         while True:
@@ -106,6 +114,13 @@ class Child:
             if not line:
                 return
             self._say(self.name, line.decode(errors="replace").rstrip())
+
+
+async def _ended(process: asyncio.subprocess.Process) -> int:
+    """The exit code. ``Process.wait`` would wait for its output to be closed too, which its own children may hold."""
+    while process.returncode is None:  # noqa: ASYNC110 - nothing tells when it ends, but for that
+        await asyncio.sleep(POLL_SECONDS)
+    return process.returncode
 
 
 def _ending(code: int) -> str:
