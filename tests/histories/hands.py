@@ -114,10 +114,11 @@ def stud_hand(number: int = 1, table_id: str = TABLE) -> Script:
         ],
         [
             table.ShowdownResolved(f"{name}:showdown", name, ((4,),), (shown(4, STUD_CARDS[4], ranks=("A",)),)),
-            table.HandMucked(2),
+            table.HandShown(shown(4, STUD_CARDS[4], ranks=("A",))),
             table.PotAwarded(0, 520, 26, (PotShare(4, 494),)),
-            table.HandEnded(name, 26, (PotShare(2, 3760), PotShare(4, 4254), PotShare(5, 3960)), f"rake:{name}"),
+            table.HandMucked(2),
             table.ShowOffered((2,)),
+            table.HandEnded(name, 26, (PotShare(2, 3760), PotShare(4, 4254), PotShare(5, 3960)), f"rake:{name}"),
             table.NextHandScheduled(0),
         ],
     ]

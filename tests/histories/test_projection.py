@@ -206,8 +206,8 @@ Player2 checks
 Player4 checks
 *** Showdown ***
 Player4 shows [Ah As 4c 6d 8h Tc Js] (Pair of aces)
-Player2 mucks
 Player4 wins 4.94 from the pot
+Player2 mucks
 *** Summary ***
 Pot 5.20, rake 0.26
 Seat 2: Player2 [Kh Ks 2c 3d 5h 7c 9s], mucked: -2.40, 37.60 left

@@ -131,7 +131,13 @@ def test_wherever_it_starts_again_it_keeps_the_same() -> None:
     log.play(stud_hand(2))
     log.play(walk(3))
     log.add(table.HandMucked(2))
+    log.play(walk(4)[:-1])
+    log.add(*walk(4)[-1], *stud_hand(5)[0])  # no pause: the next hand begins in the entry that ends the last one
+    log.play(stud_hand(5)[1:-1])
+    log.add(*stud_hand(5)[-1], *walk(6)[0])
+    log.play(walk(6)[1:])
     expected = fold_all(log)
+    assert [hand.history.number for hand in expected] == [1, 1, 2, 3, 3, 4, 5, 6]
     for dropped_after in range(1, len(log.entries)):
         kept: list[StoredHand] = []
         mark = TableMark(TABLE)

@@ -287,6 +287,9 @@ class HandBuilder:
         return bool(self._showdown or self._pots)
 
     def _shown(self, hand: ShownHand) -> None:
+        """The dealer's answer and the table's own event may both say it."""
+        if self._players[hand.seat].shown == hand:
+            return
         self._street = "showdown"
         self._players[hand.seat].shown = hand
         self._step("shown", hand.seat, cards=hand.cards)

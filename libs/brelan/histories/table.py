@@ -3,6 +3,8 @@
 It can be dropped at any time: what it has to know beyond the archive is the log after ``TableMark.version``.
 """
 
+from collections.abc import Sequence
+
 import msgspec
 
 from brelan.events import table
@@ -35,6 +37,7 @@ class TableMark(msgspec.Struct, frozen=True):
     config: TableConfig | None = None
     next_config: TableConfig | None = None
     last_hand_id: str = ""  # between hands: in this one hands may still be shown
+    partial: bool = False  # of the entry after ``version`` all is kept but the hand that begins in it
 
 
 encode_mark = msgspec.msgpack.Encoder().encode
@@ -49,26 +52,27 @@ class TableFold:
         self._config = mark.config
         self._next_config = mark.next_config
         self._last = last_hand
+        self._partial = mark.partial
         self._hand: HandBuilder | None = None
         self._entries: list[StoredEntry] = []
 
     @property
     def mark(self) -> TableMark:
-        """Good between two hands, and when something of a hand has just been kept."""
+        """When something has just been kept. A new hand may have begun in the very entry that ended the last one."""
+        partial = self._hand is not None
+        version = self.version - 1 if partial else self.version
         last_hand_id = self._last.hand_id if self._last else ""
-        return TableMark(self.table_id, self.epoch, self.version, self._config, self._next_config, last_hand_id)
+        return TableMark(self.table_id, self.epoch, version, self._config, self._next_config, last_hand_id, partial)
 
     def begin_epoch(self, epoch: int, version: int) -> None:
         """The log went back, or a backup was restored: what was open is lost, ``version`` is the last one before."""
         self.epoch = epoch
-        self.version = version
-        self._hand = None
-        self._last = None
-        self._entries = []
+        self.skip(version)
 
     def skip(self, version: int) -> None:
         """Something cannot be folded: go on behind it, without the hand it was in."""
         self.version = version
+        self._partial = False
         self._hand = None
         self._last = None
         self._entries = []
@@ -80,7 +84,11 @@ class TableFold:
         entry = StoredEntry(committed.version, data)
         if self._hand is not None:
             self._entries.append(entry)
-        hands = [self._apply(event, entry, committed.at_ms) for event in committed.events]
+        events = committed.events
+        if self._partial:
+            events = events[_last_start(events) :]
+            self._partial = False
+        hands = [self._apply(event, entry, committed.at_ms) for event in events]
         self.version = committed.version
         return _merged([hand for hand in hands if hand is not None])
 
@@ -115,6 +123,10 @@ class TableFold:
             raise ValueError(f"a hand of {self.table_id}, whose configuration is unknown")
         self._hand = HandBuilder(self.table_id, self._config, event, at_ms)
         self._entries = [entry]
+
+
+def _last_start(events: Sequence[table.TableEvent]) -> int:
+    return max((place for place, event in enumerate(events) if isinstance(event, table.HandStarted)), default=0)
 
 
 def _merged(kept: list[StoredHand]) -> list[StoredHand]:
