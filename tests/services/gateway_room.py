@@ -34,6 +34,7 @@ from brelan.events.envelope import (
     encode,
 )
 from brelan.histories.queries import Histories
+from brelan.ledger.books import Balance, encode_balance
 from brelan.sql import migrate
 from brelan.telemetry.health import Health, listen
 from brelan.views import messages as views
@@ -105,15 +106,26 @@ class GatewayRoom:
         cashier = Cashier(store.log("wallet"), settings.welcome_amount)
         self.room = Room(settings, shards, cashier, doorkeeper, Histories(settings.database_url), limits)
         self._listening = listen("127.0.0.1", 0)
-        self.host = f"127.0.0.1:{self._listening.getsockname()[1]}"
+        self._port = self._listening.getsockname()[1]
+        self.host = f"127.0.0.1:{self._port}"
         self.url = f"http://{self.host}"
         self.serving: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
-        app = application(self.room, self.health)
-        self.serving = asyncio.create_task(serve(self.room, app, self._listening, self.health, self.stop))
+        self._serve()
         await until(lambda: not self.health.reasons)
         return self
+
+    def _serve(self) -> None:
+        app = application(self.room, self.health)
+        self.serving = asyncio.create_task(serve(self.room, app, self._listening, self.health, self.stop))
+
+    async def start_again(self) -> None:
+        """As a new process would, on the same port."""
+        self._listening = listen("127.0.0.1", self._port)
+        self.stop = asyncio.Event()
+        self.room.sockets.closing = False
+        self._serve()
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -129,7 +141,7 @@ class GatewayRoom:
         return ScriptedTable(self.store, table_id, config)
 
     def wallet_books(self, player_id: str, balance: int) -> None:
-        self.store.put(keys.balances(), Hash)[player_id] = b"%d" % balance
+        self.store.put(keys.balances(), Hash)[player_id] = encode_balance(Balance(balance, 1))
 
     def deposits(self) -> list[Any]:
         found = self.store.find(keys.cashier(), Stream)

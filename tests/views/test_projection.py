@@ -11,7 +11,7 @@ from brelan.events.dealing import HoleCards
 from brelan.events.envelope import TableCommitted
 from brelan.events.table import TableEvent
 from brelan.rules.cards import cards_from_text
-from brelan.rules.state import Hand, HandPlayer, Seat, TableState
+from brelan.rules.state import DealerWait, Hand, HandPlayer, Seat, TableState
 from brelan.views import messages as views
 from brelan.views.entries import entry_view, owners_of, with_cards
 from brelan.views.projection import config_view, view_of
@@ -210,3 +210,10 @@ def test_what_was_dealt_to_a_player_is_what_his_table_says() -> None:
     assert dealt_to(playing(), "p-Ben") is None  # nothing yet
     assert dealt_to(playing(), "p-Eve") is None
     assert dealt_to(seated("Ana"), "p-Ana") is None
+
+
+def test_D10_new_cards_are_not_known_before_the_table_has_seen_them_drawn() -> None:
+    """The dealer's hash may hold them already."""
+    wait = DealerWait("h:draw:1", 0)
+    assert dealt_to(playing(dealer_wait=wait), "p-Ana") is None
+    assert dealt_to(playing(dealer_wait=DealerWait("h:draw:2", 0)), "p-Ana") is not None

@@ -92,6 +92,7 @@ class TableModel:
         self.table_id = ""
         self.player_id = ""
         self.config: ConfigView | None = None
+        self.next_config: ConfigView | None = None  # from the next hand on
         self.status: Status = "none"
         self.seats: list[SeatModel | None] = []
         self.hand: HandModel | None = None
@@ -140,11 +141,15 @@ class TableModel:
         self.version, self.epoch = message.version, message.epoch
         self.player_id = message.you.player_id
         self.table_id, self.config, self.status = table.table_id, table.config, table.status
+        self.next_config = table.next_config
         self.seats = [None if seat is None else msgspec.convert(_plain(seat), SeatModel) for seat in table.seats]
         self.hand = None if table.hand is None else msgspec.convert(_plain(table.hand), HandModel)
         self.turn = table.turn
-        ask = table.post_ask
-        self.post_ask = None if ask is None else views.PostAsked(ask.turn_id, ask.seats, ask.deadline_ms)
+        self.post_ask = None
+        if (ask := table.post_ask) is not None:
+            self.post_ask = views.PostAsked(ask.turn_id, ask.seats, ask.deadline_ms)
+            for seat in ask.agreed:
+                self._answered_post(seat)
         self.next_hand_ms = table.next_hand_ms
         self.show_offered = table.show_offered
         self.hands_played = table.hands_played
@@ -152,12 +157,12 @@ class TableModel:
 
     def take(self, message: Events) -> None:
         for event in message.events:
-            self._take(event, message.at)
+            self._take(event)
         if message.cards is not UNSET:
             self.cards = message.cards
         self.version, self.epoch = message.version, message.epoch
 
-    def _take(self, event: AnyEventView, at_ms: int) -> None:
+    def _take(self, event: AnyEventView) -> None:
         match event:
             case views.TurnOpened():
                 turn = (event.turn_id, event.seat, event.deadline_ms, event.actions, event.raises_left)
@@ -165,15 +170,18 @@ class TableModel:
             case views.HandStarted():
                 self._hand_started(event)
             case views.PostAsked():
-                self.post_ask = event
+                self.post_ask, self.next_hand_ms = event, None
             case views.NextHandScheduled(at_ms=next_hand_ms):
-                self.next_hand_ms = next_hand_ms
+                self.next_hand_ms = next_hand_ms or None
             case views.ShowOffered(seats=seats):
                 self.show_offered = seats
+            case views.HandMucked(seat=seat) | views.HandShown(hand=views.ShownHandView(seat=seat)):
+                self._no_longer_offered(seat)
+                self._take_of_player(event)
             case views.HandEnded(stacks=stacks) | views.HandVoided(stacks=stacks):
                 self._hand_over(stacks)
-            case views.OutageEnded():
-                self._clock_restarted(at_ms)
+            case views.OutageEnded(to_ms=to_ms):
+                self._clock_restarted(to_ms)
             case _:
                 self._take_of_table(event)
                 self._take_of_seat(event)
@@ -186,12 +194,14 @@ class TableModel:
             case views.TableOpened(table_id=table_id, config=config):
                 self.table_id, self.config, self.status = table_id, config, "open"
                 self.seats = [None] * config.seats
+            case views.TableConfigured(config=config):
+                self.next_config = config
             case views.TablePaused():
-                self.status = "paused"
+                self.status, self.next_hand_ms = "paused", None
             case views.TableResumed() | views.TableUnfrozen():
                 self.status = "open"
             case views.TableClosing():
-                self.status = "closing"
+                self.status, self.next_hand_ms, self.post_ask = "closing", None, None
             case views.TableClosed():
                 self.status = "closed"
             case views.TableFrozen():
@@ -199,9 +209,11 @@ class TableModel:
             case _:
                 pass
 
-    def _clock_restarted(self, at_ms: int) -> None:
+    def _clock_restarted(self, to_ms: int) -> None:
         assert self.config is not None
-        deadline_ms = at_ms + self.config.action_time_ms
+        deadline_ms = to_ms + self.config.action_time_ms
+        if self.next_hand_ms is not None:
+            self.next_hand_ms = to_ms + self.config.hand_pause_ms
         if self.turn is not None:
             self.turn = msgspec.structs.replace(self.turn, deadline_ms=deadline_ms)
         if self.post_ask is not None:
@@ -216,10 +228,25 @@ class TableModel:
                 self.seats[event.seat - 1] = seat
             case views.SeatReleased(seat=number) | views.PlayerLeft(seat=number):
                 self.seats[number - 1] = None
-            case _ if isinstance(event, _OF_A_SEAT) and (held := self.seats[event.seat - 1]) is not None:
+                self._no_longer_offered(number)
+                self._answered_post(number)
+            case views.PostAgreed(seat=number):
+                self._answered_post(number)
+            case _ if isinstance(event, OfASeat) and (held := self.seats[event.seat - 1]) is not None:
                 _take_of_held_seat(held, event)
+                if isinstance(event, views.SatOut):
+                    self._answered_post(event.seat)
             case _:
                 pass
+
+    def _answered_post(self, number: int) -> None:
+        """S2: he is no longer asked."""
+        if self.post_ask is not None:
+            left = tuple(seat for seat in self.post_ask.seats if seat != number)
+            self.post_ask = msgspec.structs.replace(self.post_ask, seats=left) if left else None
+
+    def _no_longer_offered(self, number: int) -> None:
+        self.show_offered = tuple(seat for seat in self.show_offered if seat != number)
 
     # --- the hand ----------------------------------------------------------------------------------------------
 
@@ -239,6 +266,8 @@ class TableModel:
             small_blind=event.small_blind,
             big_blind=event.big_blind,
         )
+        self.hands_played = event.number
+        self.config, self.next_config = self.next_config or self.config, None
         self.turn = self.post_ask = self.next_hand_ms = self.cards = None
         self.show_offered = ()
 
@@ -248,7 +277,6 @@ class TableModel:
             if seat is not None:
                 seat.stack = share.amount
         self.hand = self.turn = None
-        self.hands_played += 1
 
     def _take_of_player(self, event: AnyEventView) -> None:
         hand = self.hand
@@ -271,7 +299,7 @@ class TableModel:
                     _show(hand, shown)
             case views.HandShown(hand=shown):
                 _show(hand, shown)
-            case _ if isinstance(event, _OF_A_PLAYER) and (one := hand.at(event.seat)) is not None:
+            case _ if isinstance(event, OfAPlayer) and (one := hand.at(event.seat)) is not None:
                 self._take_of_one(hand, one, event)
             case _:
                 pass
@@ -341,8 +369,6 @@ OfASeat = (
     | views.SitOutAsked
     | views.LeaveAsked
 )
-_OF_A_PLAYER = OfAPlayer
-_OF_A_SEAT = OfASeat
 
 
 def _take_of_held_seat(seat: SeatModel, event: OfASeat) -> None:
@@ -353,13 +379,13 @@ def _take_of_held_seat(seat: SeatModel, event: OfASeat) -> None:
             seat.stack += event.amount
             seat.chips_waiting = max(0, seat.chips_waiting - event.amount)
         case views.SatOut():
-            seat.sitting_out, seat.sit_out_asked = True, False
+            seat.sitting_out, seat.sit_out_asked, seat.away = True, False, False
         case views.CameBack():
             seat.sitting_out = seat.sit_out_asked = seat.away = False
         case views.TimedOut():
             seat.away = True
         case views.TopUpAsked():
-            seat.top_up_asked += event.amount
+            seat.top_up_asked = event.amount
         case views.TopUpRequested():
             seat.top_up_asked = 0
         case views.TopUpFunded():

@@ -221,9 +221,10 @@ class Table:
             self._socket = socket
             pinging = asyncio.create_task(self._keep_pinging(socket))
             try:
-                async for frame in socket:
-                    if (message := _decode(frame)) is not None:
-                        await self._take(message)
+                with contextlib.suppress(websockets.ConnectionClosed):
+                    async for frame in socket:
+                        if (message := _decode(frame)) is not None:
+                            await self._take(message)
             finally:
                 self._socket = None
                 pinging.cancel()

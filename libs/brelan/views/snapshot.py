@@ -145,6 +145,8 @@ def dealt_to(state: TableState, player_id: str) -> DealtTo | None:
     player = next((each for each in hand.players if each.player_id == player_id), None)
     if player is None or not (count := player.down + len(player.up)):
         return None
+    if state.dealer_wait is not None and state.dealer_wait.request_id == f"{hand.hand_id}:draw:{player.seat}":
+        return None
     return DealtTo(hand.hand_id, player.seat, player_id, count)
 
 

@@ -6,6 +6,7 @@ from brelan.eventlog import keys
 from brelan.eventlog.log import Log
 from brelan.events.envelope import encode
 from brelan.events.money import CashierRequested, Deposit
+from brelan.ledger.books import decode_balance
 
 WALLET = "wallet"  # the name of the log of the room's own keys
 WAIT_SECONDS = 2.0
@@ -22,7 +23,7 @@ class Cashier:
     async def balance(self, player_id: str) -> int | None:
         """In minor units; None while the wallet has never heard of him."""
         (found,) = await self._log.hash_get(keys.balances(), [player_id])
-        return None if found is None else int(found)
+        return None if found is None else decode_balance(found).amount
 
     async def welcome(self, player_id: str) -> None:
         """Play money, once: the transfer's id makes asking again harmless, so whoever has no account yet is asked for
