@@ -41,7 +41,7 @@ from brelan.views import messages as views
 from brelan_gateway.cashier import Cashier
 from brelan_gateway.doorkeeper import Doorkeeper
 from brelan_gateway.feed import ShardFeed
-from brelan_gateway.hole_cards import HoleCardReader
+from brelan_gateway.hole_cards import HoleCardReader, Open
 from brelan_gateway.inbox import Inbox
 from brelan_gateway.room import Limits, Room, Shard
 from brelan_gateway.routes import application
@@ -87,6 +87,7 @@ class GatewayRoom:
         gateway_keys: Keys,
         settings: GatewaySettings,
         logs: dict[str, Log] | None = None,
+        open_hole_cards: Open | None = None,
     ) -> None:
         self.store = store
         self.settings = settings
@@ -102,7 +103,7 @@ class GatewayRoom:
         shards = {}
         for name, log in self.logs.items():
             inbox = Inbox(log, "g1", settings.busy_after_ms)
-            shards[name] = Shard(ShardFeed(log, inbox, HoleCardReader(log, PlainHoleCards())), inbox)
+            shards[name] = Shard(ShardFeed(log, inbox, HoleCardReader(log, open_hole_cards or PlainHoleCards())), inbox)
         cashier = Cashier(store.log("wallet"), settings.welcome_amount)
         self.room = Room(settings, shards, cashier, doorkeeper, Histories(settings.database_url), limits)
         self._listening = listen("127.0.0.1", 0)
@@ -250,13 +251,17 @@ class ScriptedTable:
 
 @contextlib.asynccontextmanager
 async def gateway_room(
-    folder: Path, store: MemoryStore | None = None, logs: dict[str, Log] | None = None, **settings: Any
+    folder: Path,
+    store: MemoryStore | None = None,
+    logs: dict[str, Log] | None = None,
+    open_hole_cards: Open | None = None,
+    **settings: Any,
 ) -> AsyncIterator[GatewayRoom]:
     given = GatewaySettings(**{"shards": 1, "data": folder, **settings})
     await database(folder)
     accounts = AccountStore(given.database_url, PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
     try:
-        async with GatewayRoom(store or MemoryStore(), accounts, Keys(), given, logs) as room:
+        async with GatewayRoom(store or MemoryStore(), accounts, Keys(), given, logs, open_hole_cards) as room:
             yield room
             await room.room.histories.close()
     finally:
