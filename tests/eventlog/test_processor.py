@@ -215,7 +215,7 @@ async def interleaved(chance: random.Random, owners: int, trouble: float) -> Non
     commanded = []
     for number in range(120):
         if chance.random() < 0.2:
-            commanded.append(b"%d" % number)
+            commanded.append(b"%s%d" % (chance.choice((b"", b"", b"bad ")), number))
             await log.append(COMMANDS, commanded[-1])
         place = chance.randrange(owners)
         await workers[place].step()
@@ -223,7 +223,8 @@ async def interleaved(chance: random.Random, owners: int, trouble: float) -> Non
             workers[place] = new()
     trouble = 0.0
     await run_dry(processor(log))
-    await is_exactly_once(log, commanded)
+    await is_exactly_once(log, [one for one in commanded if not one.startswith(b"bad")])
+    assert [dead.data for dead in await buried(log)] == [one for one in commanded if one.startswith(b"bad")]
 
 
 async def test_the_same_seed_gives_the_same_bytes() -> None:
@@ -300,6 +301,18 @@ async def test_the_burial_moves_the_cursor_in_the_same_commit(memory: MemoryStor
     assert len(await buried(log)) == 1
 
 
+async def test_what_was_to_be_tried_one_by_one_is_forgotten_when_fenced(memory: MemoryStore) -> None:
+    log = memory.log("s00")
+    await log.append_many(COMMANDS, [b"a", b"bad", b"b", b"c"])
+    first = processor(log)
+    while (await first.step()).step is not Step.HANDLE:
+        pass
+    await run_dry(processor(log))
+    await run_dry(first)
+    await is_exactly_once(log, [b"a", b"b", b"c"])
+    assert len(await buried(log)) == 1
+
+
 class Answering(Counting):
     """Answers for what is buried: counts it too."""
 
@@ -326,7 +339,8 @@ async def test_the_handler_answers_for_what_is_buried(memory: MemoryStore) -> No
 async def test_without_an_answer_it_is_buried_all_the_same(memory: MemoryStore, poison: bytes) -> None:
     log = memory.log("s00")
     await log.append_many(COMMANDS, [b"a", poison, b"b"])
-    await run_dry(processor(log, Answering()))
+    results = await run_dry(processor(log, Answering()))
+    assert Outcome.FENCED not in {result.outcome for result in results}  # nothing undecided was adopted
     await is_exactly_once(log, [b"a", b"b"])
     assert len(await buried(log)) == 1
 
