@@ -18,6 +18,7 @@ CHROMIUM_ARGS = [
     "--disable-sync",
 ]
 WAIT_MS = 60_000  # a hand of bots takes seconds; a busy machine takes longer
+expect.set_options(timeout=30_000)
 
 
 class Watch:
@@ -84,7 +85,7 @@ class Player:
             self.page.get_by_test_id("side-toggle").click()
         self.page.get_by_test_id("leave").click()
         self.page.get_by_test_id("leave-confirm").click()
-        expect(self.page.get_by_test_id("seat-menu")).to_have_count(0, timeout=WAIT_MS)
+        expect(self.page.get_by_test_id("seat-menu")).to_have_count(0)
 
     # --- what he sees ------------------------------------------------------------------------------------------
 

@@ -152,3 +152,24 @@ def test_the_page_weighs_under_300_kilobytes(room: Room, open_page: Callable[...
     player.register(a_name())
     player.open_table("stud")
     assert 50_000 < sum(weights) < 300_000
+
+
+def test_when_the_gateway_dies_in_mid_hand_the_page_comes_back_to_where_it_was(room: Room, chromium: str) -> None:
+    with (
+        sync_playwright() as playwright,
+        playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_ARGS) as it,
+    ):
+        player = Player(it.new_page(locale="en-GB"), room.url)
+        player.register(a_name())
+        player.open_table("stud")
+        player.sit_down()
+        hand_id = player.wait_for_cards()
+        held = player.own_cards.evaluate_all("all => all.map((it) => it.dataset.card)")
+
+        room.kill("gateway")
+        expect(player.page.get_by_test_id("link")).not_to_have_attribute("data-link", "live")
+        expect(player.page.get_by_test_id("link")).to_have_attribute("data-link", "live")
+        if player.hand_id() == hand_id:
+            assert player.own_cards.evaluate_all("all => all.map((it) => it.dataset.card)")[: len(held)] == held
+        player.play_to_the_end(player.wait_for_cards(), by_mouse)
+        player.leave()

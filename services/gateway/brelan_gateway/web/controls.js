@@ -138,12 +138,18 @@ export function Dock({ state, choices, resting, unit, offsetMs, best, send, onSi
 /** My seat: chips, sitting out, settings of this table, leaving. */
 export function SeatMenu({ state, unit, send, onTopUp, onLeave, onHelp, sound, onSound }) {
   const seat = seatAt(state, state.mySeat);
+  const [wish, setWish] = useState(null); // what was ticked, until the room has answered
   if (!seat) {
     return html`<div class="seat-menu"><p class="soft">${t("table.observe")}</p>
       <button class="quiet" onClick=${onHelp} data-testid="help">${t("help.title")} <kbd>?</kbd></button></div>`;
   }
-  const prefer = (name) => (event) => send({ type: "SetPreferences", auto_post: seat.auto_post, auto_muck: seat.auto_muck,
-    [name]: event.target.checked });
+  const preferences = { auto_post: seat.auto_post, auto_muck: seat.auto_muck, ...wish };
+  const prefer = (name) => async (event) => {
+    const wanted = { ...preferences, [name]: event.target.checked };
+    setWish(wanted);
+    await send({ type: "SetPreferences", ...wanted });
+    setWish(null);
+  };
   const toUp = (seat.top_up_asked ?? 0) + (seat.top_up_pending ?? 0) + seat.chips_waiting;
   return html`<div class="seat-menu" data-testid="seat-menu" aria-label=${t("me.menu")} role="group">
     <div class="pair">
@@ -155,9 +161,9 @@ export function SeatMenu({ state, unit, send, onTopUp, onLeave, onHelp, sound, o
       <button class="quiet" onClick=${onHelp} data-testid="help">${t("help.title")} <kbd>?</kbd></button>
     </div>
     ${toUp ? html`<p class="soft" data-testid="top-up-waiting">${t("me.topUp.waiting", { amount: money(toUp, unit) })}</p>` : null}
-    <label class="choice"><input type="checkbox" checked=${seat.auto_post} onChange=${prefer("auto_post")} data-testid="auto-post" />
+    <label class="choice"><input type="checkbox" checked=${preferences.auto_post} onChange=${prefer("auto_post")} data-testid="auto-post" />
       <span>${t("me.autoPost." + state.config.game)}</span></label>
-    <label class="choice"><input type="checkbox" checked=${seat.auto_muck} onChange=${prefer("auto_muck")} data-testid="auto-muck" />
+    <label class="choice"><input type="checkbox" checked=${preferences.auto_muck} onChange=${prefer("auto_muck")} data-testid="auto-muck" />
       <span>${t("me.autoMuck")}</span></label>
     <label class="choice"><input type="checkbox" checked=${sound} onChange=${(e) => onSound(e.target.checked)} />
       <span>${t("me.sound")}</span></label>

@@ -40,6 +40,7 @@ export function HandPage({ id }) {
   const copy = () => navigator.clipboard.writeText(text).then(() => setCopied(true), () => {});
   return html`<main class="page" id="main" tabindex="-1" data-testid="hand-page">
     <p><a href="#/hands">← ${t("hands.back")}</a></p>
+    <h1>${t("hands.number")}</h1>
     ${refusal ? html`<p class="notice" role="alert">${refusalWords(refusal)}</p>` : null}
     ${text === null ? null : html`<pre class="hand-text" data-testid="hand-text" tabindex="0">${text}</pre>
       <p><button onClick=${copy}>${t(copied ? "hands.copied" : "hands.copy")}</button></p>`}</main>`;

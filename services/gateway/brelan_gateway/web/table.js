@@ -7,7 +7,7 @@ import { HelpDialog, LeaveDialog, SitDialog, TopUpDialog } from "./dialogs.js";
 import { choiceFor, useKeys } from "./keyboard.js";
 import { Log } from "./log.js";
 import { spot } from "./oval.js";
-import { cardsOf, inHand, isDraw, myBestHand, myTurn, places, playerAt, potTotal, seatAt, stackOf } from "./table_state.js";
+import { cardsOf, inHand, isDraw, myBestHand, myTurn, places, playerAt, playing, potTotal, seatAt, stackOf } from "./table_state.js";
 import { balanceMoved } from "./api.js";
 import { useTable } from "./socket.js";
 import { say, sayRefusal, session, settings, useStore } from "./store.js";
@@ -74,7 +74,7 @@ function Seat({ state, number, place, offsetMs, thrown, onThrow, onSit, sound })
   const turn = state.turn?.seat === number ? state.turn : null;
   const hand = state.hand;
   const dealt = hand && player ? hand.players.indexOf(player) + 1 : 0;
-  const out = player ? player.folded : !!hand && hand.phase !== "over";
+  const out = player ? player.folded || player.mucked : playing(state);
   const winner = !!player?.won;
   return html`<li class=${`seat ${mine ? "me" : ""} ${turn ? "turn" : ""} ${out ? "out" : ""} ${winner ? "winner" : ""}`}
       style=${style} data-testid=${"seat-" + number} data-name=${name} data-mine=${mine}

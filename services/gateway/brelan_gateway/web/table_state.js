@@ -345,9 +345,9 @@ export function buttonsOf(turn) {
 /** Cards of a seat as the page lays them: [{card | null, down, plays, idle}], in dealing order where it is known. */
 export function cardsOf(state, seat) {
   const player = playerAt(state, seat);
-  if (!player || player.mucked) return [];
+  if (!player) return [];
   const mine = seat === state.mySeat && state.myCards?.hand_id === state.hand.hand_id;
-  if (player.folded && !player.shown && !mine) return [];
+  if ((player.folded || player.mucked) && !player.shown && !mine) return [];
   const game = state.config.game;
   const order = layout(game, player);
   if (player.shown) {
