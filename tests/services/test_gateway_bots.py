@@ -166,12 +166,11 @@ def action(kind: str, to: int = 0, pay: int = 0) -> ActionView:
     ],
 )
 def test_a_bot_only_does_what_is_listed_and_never_folds_for_nothing(
-    temper: object, actions: tuple[ActionView, ...]
+    temper: Temper, actions: tuple[ActionView, ...]
 ) -> None:
     chance = Random(3)
     for _ in range(200):
-        kind = temper_of(0, chance) if temper is None else temper
-        chosen = choose(actions, chance.random(), 600, kind, chance)  # type: ignore[arg-type]
+        chosen = choose(actions, chance.random(), 600, temper, chance)
         assert chosen in actions
         if any(each.kind == "check" for each in actions):
             assert chosen.kind != "fold"
