@@ -1,16 +1,27 @@
-"""Plays a recorded hand through the rules: the deal and the actions are the file's, everything else is ours."""
+"""Plays a recorded hand through the rules: the deal and the actions are the file's, everything else is ours.
+
+A file says what was done in other rooms and engines, whose rules differ from ours in two things about players who are
+all-in for less. Both show in what the others then do, so both are read the file's way (``_by_the_file``):
+
+- after a bring-in that is short, others call what is there, not the full bring-in (S13);
+- where a raise starts from a short all-in that we don't count as one, it starts from there (B7).
+"""
 
 from collections.abc import Iterator
 
 from brelan.events import commands, table
 from brelan.events.config import TableConfig
 from brelan.histories.phh import PhhAction, PhhHand
+from brelan.rules import betting
+from brelan.rules.cards import text_of
+from brelan.rules.draft import player_at
 from brelan.rules.evaluation import best_hand_stud
 from brelan.rules.invariants import violations
 from brelan.rules.state import Rejected, TableState, Turn, initial_state
 from brelan.rules.table import AnyCommand, decide, evolve
 
 _TABLE_ID = "s00-replay"
+_DEAL_MS = 1
 _WAGERS = ("bet", "raise", "complete", "bring_in")
 
 
@@ -27,11 +38,12 @@ class Replay:
         self._actions: Iterator[PhhAction] = (action for action in hand.actions if action.kind != "show")
         self._next = next(self._actions, None)
         self._asked: table.CardsRequested | table.ShowdownRequested | None = None
+        self.read_by_the_file: list[str] = []  # the actions that our rules alone would not have given
         self.state = _seated(hand)
 
     def play(self) -> tuple[int, ...]:
         """The stacks at the end, in the file's order. Raises ReplayError."""
-        self._do(commands.ExpireTurn(0), "the first deal")
+        self._do(commands.ExpireTurn(_DEAL_MS), "the first deal")
         while self.state.hand is not None:
             self._step()
         if self._next is not None:
@@ -57,7 +69,10 @@ class Replay:
         return action
 
     def _do(self, command: AnyCommand, text: str, player_id: str = "") -> None:
-        decision = decide(self.state, command, now_ms=0, arrived_at_ms=0, player_id=player_id)
+        try:
+            decision = decide(self.state, command, now_ms=_DEAL_MS, arrived_at_ms=_DEAL_MS, player_id=player_id)
+        except ValueError as error:  # cards that do not fit
+            raise ReplayError(f"{text!r} does not fit: {error}") from None
         if isinstance(decision, Rejected):
             raise ReplayError(f"{text!r} was refused: {decision.message} ({decision.code})")
         if broken := violations(decision.state):
@@ -72,11 +87,42 @@ class Replay:
         action = self._take(f"the decision of p{turn.seat}")
         if action.player != turn.seat:
             raise ReplayError(f"p{turn.seat} has to act, not {action.text!r}")
-        chosen = _chosen(action, turn.actions)
+        chosen = self._by_the_file(turn, action)
         if chosen is None:
             legal = ", ".join(f"{legal.kind} {legal.to}" if legal.to else legal.kind for legal in turn.actions)
             raise ReplayError(f"{action.text!r} is not legal: p{turn.seat} may {legal}")
         self._do(commands.Act(turn.turn_id, chosen.kind, chosen.to), action.text, f"p{turn.seat}")
+
+    def _by_the_file(self, turn: Turn, action: PhhAction) -> table.Action | None:
+        """What the action is. A bet is matched, and raised, from what the file takes it for."""
+        chosen = _chosen(action, turn.actions)
+        hand = self.state.hand
+        assert hand is not None
+        there = max(player.bet for player in hand.players)
+        if there < hand.price:  # a short bring-in
+            hand.price = there
+            self._list_again(turn)
+            chosen = self._noted(_chosen(action, turn.actions), action)
+        if chosen is None and action.kind == "bet" and hand.full_level < hand.price:
+            level, hand.full_level = hand.full_level, hand.price
+            self._list_again(turn)
+            chosen = self._noted(_chosen(action, turn.actions), action)
+            if chosen is None:
+                hand.full_level = level
+                self._list_again(turn)
+        return chosen
+
+    def _noted(self, chosen: table.Action | None, action: PhhAction) -> table.Action | None:
+        if chosen is not None:
+            self.read_by_the_file.append(action.text)
+        return chosen
+
+    def _list_again(self, turn: Turn) -> None:
+        """The turn's actions, after the hand was changed."""
+        hand, config = self.state.hand, self.state.config
+        assert hand is not None
+        assert config is not None
+        turn.actions = betting.actions(hand, config, player_at(hand, turn.seat))
 
     def _deal(self, asked: table.CardsRequested) -> None:
         third = asked.street == "third"
@@ -85,6 +131,7 @@ class Replay:
             self._community = self._take("the community card").cards
             if len(self._community) != 1 or not river:
                 raise ReplayError("one community card can be dealt, on the river")
+            self._see(self._community)
             cards = tuple(table.SeatCards(seat, 0) for seat in asked.seats)
         else:
             cards = tuple(self._cards_for(seat, third, river) for seat in asked.seats)
@@ -108,10 +155,19 @@ class Replay:
         wanted = 3 if third else 1
         if action.kind != "hole" or action.player != seat or len(action.cards) != wanted:
             raise ReplayError(f"p{seat} has to be dealt {wanted} card(s), not {action.text!r}")
+        self._see(action.cards)
         self._cards[seat].extend(action.cards)
         if third:
             return table.SeatCards(seat, 2, action.cards[2:])
         return table.SeatCards(seat, 1) if river else table.SeatCards(seat, 0, action.cards)
+
+    def _see(self, cards: tuple[int, ...]) -> None:
+        """Other rooms may shuffle folded hands back in (S11 does not), but nobody's card is dealt again."""
+        hand = self.state.hand
+        assert hand is not None
+        held = [card for player in betting.in_hand(hand) for card in self._cards[player.seat]]
+        if set(cards) & set(held) or len(set(cards)) < len(cards):
+            raise ReplayError(f"{text_of(cards)} cannot be dealt: somebody holds such a card")
 
     def _compare(self, asked: table.ShowdownRequested) -> None:
         values = {seat: best_hand_stud((*self._cards[seat], *self._community)) for seat in asked.order}
@@ -139,7 +195,7 @@ def _seated(hand: PhhHand) -> TableState:
     for seat, stack in enumerate(hand.starting_stacks, start=1):
         evolve(state, table.SeatReserved(seat, f"p{seat}", f"p{seat}", stack, f"t{seat}", "wait"))
         evolve(state, table.PlayerSeated(seat, f"t{seat}"))
-    evolve(state, table.NextHandScheduled(0))
+    evolve(state, table.NextHandScheduled(_DEAL_MS))
     return state
 
 

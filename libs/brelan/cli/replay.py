@@ -17,12 +17,12 @@ def replay(files: tuple[Path, ...], as_json: bool) -> None:
     """Play .phh hands (Poker Hand History) through the rules and print the final stacks, without rake."""
     failed = 0
     for file in files:
-        result = _replay(file)
+        result, remarks = _replay(file)
         failed += not result["ok"]
         if as_json:
             click.echo(msgspec.json.encode(result))
         elif result["ok"]:
-            click.echo(f"{file}: {result['finishing_stacks']}")
+            click.echo("\n  ".join((f"{file}: {result['finishing_stacks']}", *remarks)))
         else:
             click.echo(f"{file}: {result['error']}", err=True)
     if failed and not as_json:
@@ -30,12 +30,15 @@ def replay(files: tuple[Path, ...], as_json: bool) -> None:
     sys.exit(1 if failed else 0)
 
 
-def _replay(file: Path) -> dict[str, object]:
+def _replay(file: Path) -> tuple[dict[str, object], list[str]]:
+    """The object that is printed, and for people what the file reads in another way than our rules."""
     try:
-        hand = _read(file)
-        return {"file": str(file), "finishing_stacks": list(Replay(hand).play()), "ok": True}
+        hand = Replay(_read(file))
+        stacks = hand.play()
     except (PhhError, ReplayError) as error:
-        return {"file": str(file), "finishing_stacks": None, "ok": False, "error": str(error)}
+        return {"file": str(file), "finishing_stacks": None, "ok": False, "error": str(error)}, []
+    remarks = [f"{action!r} is played as the file means it, after a short all-in" for action in hand.read_by_the_file]
+    return {"file": str(file), "finishing_stacks": list(stacks), "ok": True}, remarks
 
 
 def _read(file: Path) -> PhhHand:

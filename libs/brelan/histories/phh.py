@@ -16,6 +16,8 @@ _ACTION = re.compile(
     r"(?:p(?P<player>[1-9]\d*) (?P<verb>pb|cc|cbr|f|sm)|d (?P<deal>dh p(?P<to>[1-9]\d*)|db))(?: (?P<rest>\S+))?"
 )
 
+_MOST = 10**15
+
 
 class PhhError(Exception):
     """The file cannot be read as a hand. The message says where and why."""
@@ -46,6 +48,8 @@ def parse(text: str) -> PhhHand:
         fields = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise PhhError(f"it is not TOML: {error}") from None
+    except RecursionError:
+        raise PhhError("it is not a hand: it is nested too deep") from None
     if fields.get("variant") != "F7S":
         variant = fields.get("variant")
         raise PhhError(f"its variant is {variant!r}: only F7S (fixed-limit seven-card stud) is played here")
@@ -72,15 +76,15 @@ def parse(text: str) -> PhhHand:
 
 def _amount(fields: dict[str, Any], name: str) -> int:
     value = fields.get(name)
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise PhhError(f"{name} is {value!r}: it has to be a whole number, zero or more")
+    if type(value) is not int or not 0 < value <= _MOST:
+        raise PhhError(f"{name} is {value!r}: it has to be a whole number above zero, at most {_MOST}")
     return value
 
 
 def _amounts(fields: dict[str, Any], name: str) -> tuple[int, ...]:
     values = fields.get(name)
-    if not isinstance(values, list) or not all(type(value) is int and value >= 0 for value in values):
-        raise PhhError(f"{name} is {values!r}: it has to be a list of whole numbers, zero or more")
+    if not isinstance(values, list) or not all(type(value) is int and 0 <= value <= _MOST for value in values):
+        raise PhhError(f"{name} is {values!r}: it has to be a list of whole numbers from zero to {_MOST}")
     return tuple(values)
 
 

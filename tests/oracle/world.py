@@ -1,0 +1,247 @@
+"""A table and all that it talks to, one message at a time, checked after every decision.
+
+Dealer and wallet keep what they were asked until told to answer: late, in another order, twice, or with a refusal. The
+wallet has its own idea of the table's escrow. ``do`` checks what has to hold whatever happens:
+
+- deciding changes nothing but what it returns, and that is what folding the events gives, also once they have been
+  written and read again;
+- the invariants hold, and the table's escrow is what the wallet thinks;
+- the table waits for something, or there is nothing to wait for.
+"""
+
+from itertools import product
+from typing import get_args
+
+import msgspec
+
+from brelan.events import commands, money, table
+from brelan.events.config import TableConfig
+from brelan.rules.invariants import violations
+from brelan.rules.state import Decision, Rejected, Seat, TableState, initial_state
+from brelan.rules.table import AnyCommand, decide, escrow, evolve, legal_actions, next_due_ms
+from tests.oracle.dealer import Answer, RoomDealer
+from tests.oracle.playing import TABLE_ID, player_of
+
+_encode = msgspec.msgpack.Encoder().encode
+_state = msgspec.msgpack.Decoder(TableState).decode
+_event = msgspec.msgpack.Decoder(table.TableEvent).decode
+KINDS: tuple[table.ActionKind, ...] = get_args(table.ActionKind)
+
+
+class World:
+    def __init__(self, config: TableConfig, stacks: dict[int, int], seed: int) -> None:
+        self.now = 1_000
+        self.dealer = RoomDealer(seed)
+        self.asked_dealer: list[Answer] = []
+        self._answers: dict[str, Answer] = {}  # by request
+        self.asked_wallet: dict[str, money.WalletReply] = {}  # what it would answer
+        self.said: list[money.WalletReply | Answer] = []  # what was answered before
+        self.escrow = 0
+        self.state = initial_state()
+        self.log: list[tuple[int, table.TableEvent]] = []
+        self._given = 0
+        self._fold(table.TableOpened(TABLE_ID, config, ""))
+        for seat, stack in stacks.items():
+            self._fold(table.SeatReserved(seat, player_of(seat), player_of(seat), stack, f"first{seat}", "wait"))
+            self._fold(table.PlayerSeated(seat, f"first{seat}"))
+            self.escrow += stack
+        self._fold(table.NextHandScheduled(self.now))
+
+    def _fold(self, event: table.TableEvent) -> None:
+        self.state.now_ms = self.now
+        evolve(self.state, event)
+        self.log.append((self.now, event))
+
+    # --- deciding ----------------------------------------------------------------------------------------------------
+
+    def try_(self, command: AnyCommand, player_id: str = "", *, arrived: int | None = None) -> Decision | Rejected:
+        before = _encode(self.state)
+        decision = decide(
+            self.state,
+            command,
+            now_ms=self.now,
+            arrived_at_ms=self.now if arrived is None else arrived,
+            player_id=player_id,
+            name=player_id,
+            operator=player_id == "operator",
+        )
+        assert _encode(self.state) == before, f"deciding {command} changed the table"
+        return decision
+
+    def do(self, command: AnyCommand, player_id: str = "", *, arrived: int | None = None) -> Decision | Rejected:
+        decision = self.try_(command, player_id, arrived=arrived)
+        if isinstance(decision, Rejected):
+            assert decision.code
+            assert decision.message.endswith((".", "?", "!")), decision
+            return decision
+        self._check_fold(decision)
+        self.state = decision.state
+        for event in decision.events:
+            self._hear(event)
+        self.check()
+        return decision
+
+    def _check_fold(self, decision: Decision) -> None:
+        folded = _state(_encode(self.state))
+        assert folded == self.state, "the state is not what was written"
+        folded.now_ms = self.now
+        for event in decision.events:
+            read = _event(_encode(event))
+            assert read == event
+            evolve(folded, read)
+            self.log.append((self.now, read))
+        folded.version = decision.state.version
+        assert folded == decision.state, "the decision's state is not the fold of its events"
+
+    def check_whole_fold(self) -> None:
+        """The table from its log alone."""
+        folded = initial_state()
+        for at, event in self.log:
+            folded.now_ms = at
+            evolve(folded, event)
+        folded.now_ms, folded.version = self.state.now_ms, self.state.version
+        assert folded == self.state
+
+    # --- what must hold ----------------------------------------------------------------------------------------------
+
+    def check(self) -> None:
+        state = self.state
+        assert violations(state) == []
+        assert escrow(state) == self.escrow, f"the table has {escrow(state)}, the wallet gave {self.escrow}"
+        if state.status in ("frozen", "closed"):
+            return
+        if state.hand is not None:
+            assert (state.turn is None) != (state.dealer_wait is None), "a hand waits for a player or for the dealer"
+        elif state.status == "open":
+            waiting = state.next_hand_ms is not None or state.post_ask
+            assert waiting or len(self.able()) < 2, f"{self.able()} could play and nothing is due"
+        if state.turn is not None:
+            assert legal_actions(state, state.turn.seat) == state.turn.actions
+            assert state.turn.actions
+        if state.turn or state.post_ask or state.dealer_wait or state.next_hand_ms is not None or state.transfers:
+            assert next_due_ms(state) is not None
+
+    @property
+    def config(self) -> TableConfig:
+        assert self.state.config is not None
+        return self.state.config
+
+    def able(self) -> list[int]:
+        return [seat.seat for seat in self.seats() if able(seat)]
+
+    def seats(self) -> list[Seat]:
+        return [seat for seat in self.state.seats if seat is not None]
+
+    def check_exactly_the_listed(self) -> None:
+        """Every kind, without an amount and with those that are listed and their neighbours."""
+        turn = self.state.turn
+        assert turn is not None
+        owner = self.player_at(turn.seat)
+        listed = {(action.kind, action.to) for action in turn.actions}
+        amounts = {0} | {to + off for _, to in listed for off in (-1, 0, 1)}
+        for kind, to in product(KINDS, (None, *sorted(amounts))):
+            if kind == "draw":
+                continue
+            fits = [one for one in listed if one[0] == kind and to in (None, one[1])]
+            answer = self.try_(commands.Act(turn.turn_id, kind, to), owner)
+            accepted = not isinstance(answer, Rejected)
+            assert accepted == (len(fits) == 1), f"{kind} {to} of {sorted(listed)}: {answer}"
+        drawing = ("draw", 0) in listed
+        for positions, good in (((), True), ((0, 1, 2, 3, 4), True), ((4,), True), ((5,), False), ((1, 1), False)):
+            answer = self.try_(commands.Draw(turn.turn_id, positions), owner)
+            assert isinstance(answer, Rejected) != (drawing and good)
+        for kind, to in listed:
+            stale = self.try_(commands.Act(turn.turn_id - 1, kind, to), owner)
+            assert isinstance(stale, Rejected), "an old turn's id"
+            for seat in self.seats():
+                if seat.seat != turn.seat:
+                    assert isinstance(self.try_(commands.Act(turn.turn_id, kind, to), seat.player_id), Rejected)
+            assert isinstance(self.try_(commands.Act(turn.turn_id, kind, to), "a stranger"), Rejected)
+
+    def player_at(self, number: int) -> str:
+        seat = self.state.seats[number - 1]
+        assert seat is not None
+        return seat.player_id
+
+    # --- dealer and wallet -------------------------------------------------------------------------------------------
+
+    def _hear(self, event: object) -> None:
+        if (answer := self.dealer.answer(event)) is not None:
+            self.asked_dealer.append(answer)
+            if not isinstance(answer, table.HandShown):
+                self._answers[answer.request_id] = answer
+        match event:
+            case table.DealerAskedAgain(request_id=request_id) if self._answers[request_id] not in self.asked_dealer:
+                self.asked_dealer.append(self._answers[request_id])
+            case table.SeatReserved():
+                self._ask(money.Funded(event.transfer_id, TABLE_ID, event.player_id, event.amount))
+            case table.TopUpRequested():
+                player_id = self.state.transfers[event.transfer_id].player_id  # he may have left since
+                self._ask(money.Funded(event.transfer_id, TABLE_ID, player_id, event.amount))
+            case table.PlayerLeft() | table.RefundRequested() if event.transfer_id:
+                self._ask(money.Booked(event.transfer_id, TABLE_ID, event.amount))
+            case table.HandEnded() if event.transfer_id:
+                self._ask(money.Booked(event.transfer_id, TABLE_ID, event.rake))
+            case _:
+                pass
+
+    def _ask(self, reply: money.WalletReply) -> None:
+        assert reply.transfer_id not in self.asked_wallet, "a transfer id twice"
+        assert reply.amount > 0
+        self.asked_wallet[reply.transfer_id] = reply
+
+    def dealer_answers(self) -> None:
+        answer = self.asked_dealer.pop(0)
+        self.said.append(answer)
+        assert not isinstance(self.do(answer), Rejected)
+
+    def wallet_answers(self, which: int, *, declines: bool = False) -> None:
+        transfer_id = list(self.asked_wallet)[which % len(self.asked_wallet)]
+        reply = self.asked_wallet.pop(transfer_id)
+        if isinstance(reply, money.Funded) and declines:
+            self._reply(money.Declined(transfer_id, TABLE_ID, reply.player_id, reply.amount, "Not enough."))
+            return
+        self.escrow += reply.amount if isinstance(reply, money.Funded) else -reply.amount
+        self._reply(reply)
+
+    def _reply(self, reply: money.WalletReply) -> None:
+        self.said.append(reply)
+        assert not isinstance(self.do(reply), Rejected)
+
+    def wallet_funds_what_nobody_asked(self, amount: int) -> None:
+        """It goes back, once. (That the wallet says a thing once is the wallet's and the stream's promise.)"""
+        self._given += 1
+        self.escrow += amount
+        answer = self.do(money.Funded(f"unknown{self._given}", TABLE_ID, "somebody", amount))
+        assert not isinstance(answer, Rejected)
+        assert [type(event) for event in answer.events] == [table.RefundRequested]
+
+    def say_again(self, which: int) -> None:
+        """What the dealer or the wallet has said before changes nothing."""
+        if self.said:
+            decision = self.do(self.said[which % len(self.said)])
+            assert isinstance(decision, Rejected) or decision.events == ()
+
+    # --- time --------------------------------------------------------------------------------------------------------
+
+    def expire(self) -> None:
+        """The next wait runs out: just before its time nothing happens."""
+        due = next_due_ms(self.state)
+        if due is None:
+            return
+        if due > self.now:
+            self.now = due - 1
+            early = self.do(commands.ExpireTurn(due))
+            assert isinstance(early, Rejected) or early.events == ()
+        self.now = max(self.now, due)
+        self.do(commands.ExpireTurn(due))
+        again = self.do(commands.ExpireTurn(due))
+        assert isinstance(again, Rejected) or again.events == () or next_due_ms(self.state) == due
+
+
+def able(seat: Seat) -> bool:
+    """Nothing but a partner keeps him from playing."""
+    return (
+        not (seat.reserved or seat.sitting_out or seat.away or seat.leave_asked or seat.sit_out_asked)
+        and seat.stack > 0
+    )
