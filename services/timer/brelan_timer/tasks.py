@@ -1,0 +1,74 @@
+"""What Celery carries out. Run twice, or late, these do no harm: the table decides whether a deadline still stands."""
+
+from collections.abc import Sequence
+
+import structlog
+from redis import Redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from brelan.eventlog import keys
+from brelan.eventlog.encoding import FIELD, milliseconds
+from brelan.eventlog.keys import Service
+from brelan.events.commands import ExpireTurn
+from brelan.events.envelope import TurnExpired, encode
+from brelan.telemetry import metrics
+
+STORE_SECONDS = 3.0
+BEHIND_MS = 1_000  # a task that waited longer than this is worth a line
+OVERDUE_MS = 1_000
+
+logger = structlog.get_logger(__name__)
+
+
+def connect(redis_url: str) -> Redis:
+    """For all threads. Without retries: whatever fails is handed out again by the sweeper."""
+    return Redis.from_url(
+        redis_url,
+        protocol=2,
+        retry=Retry(NoBackoff(), 0),
+        socket_timeout=STORE_SECONDS,
+        socket_connect_timeout=STORE_SECONDS,
+        health_check_interval=0,
+    )
+
+
+def expire_turns(store: Redis, shard: str, due: Sequence[tuple[str, int]], dispatched_ms: int) -> int:
+    """``ExpireTurn`` for each deadline that has not been moved meanwhile; how many. Raises RedisError, OSError."""
+    scores, now_ms = _scores(store, shard, [table_id for table_id, _ in due])
+    if now_ms - dispatched_ms > BEHIND_MS:
+        logger.warning("the timer's worker is behind", shard=shard, waited_ms=now_ms - dispatched_ms)
+    pipeline = store.pipeline(transaction=False)
+    for (table_id, due_ms), score in zip(due, scores, strict=True):
+        if score == due_ms <= now_ms:
+            pipeline.xadd(keys.commands(shard), {FIELD: encode(TurnExpired(table_id, ExpireTurn(due_ms)))})
+    return len(pipeline.execute())
+
+
+def report_overdue(store: Redis, shards: Sequence[str]) -> int:
+    """Deadlines that nobody has enforced for a second: something on their way does not work."""
+    pipeline = store.pipeline(transaction=False)
+    pipeline.time()
+    for shard in shards:
+        pipeline.zrange(keys.deadlines(shard), 0, 0, withscores=True)
+    now, *lowest = pipeline.execute()
+    now_ms = milliseconds(now)
+    for shard in shards:
+        pipeline.zcount(keys.deadlines(shard), "-inf", now_ms - OVERDUE_MS)
+    counts = dict(zip(shards, pipeline.execute(), strict=True))
+    oldest_ms = min((int(score) for found in lowest for _, score in found), default=now_ms)
+    metrics.inbox_waiting_entries.labels(Service.TIMER).set(sum(counts.values()))
+    metrics.inbox_lag_seconds.labels(Service.TIMER).set(max(0, now_ms - oldest_ms) / 1000)
+    for shard, count in counts.items():
+        if count:
+            logger.warning("deadlines are overdue", shard=shard, count=count, oldest_ms=now_ms - oldest_ms)
+    return sum(counts.values())
+
+
+def _scores(store: Redis, shard: str, table_ids: Sequence[str]) -> tuple[list[float | None], int]:
+    """Where the tables' deadlines stand now, and the store's time."""
+    pipeline = store.pipeline(transaction=False)
+    pipeline.zmscore(keys.deadlines(shard), list(table_ids))
+    pipeline.time()
+    scores, now = pipeline.execute()
+    return scores, milliseconds(now)
