@@ -259,6 +259,41 @@ async def test_a_new_player_has_no_hands(room: GatewayRoom) -> None:
             assert (answer.status_code, answer.json()["code"]) == (404, "unknown_hand")
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "/api/players", '{"name":"A\\ud800na","password":"a long password"}'),
+        ("POST", "/api/players", '{"name":"Ana","password":"a long passw\\ud800rd"}'),
+        ("POST", "/api/players", '{"name":"Ana\\u0000","password":"a long password"}'),
+        ("POST", "/api/sessions", '{"name":"A\\ud800na","password":"\\ud800"}'),
+        ("POST", "/api/sessions", '{"name":"' + "x" * 70 + '","password":"x"}'),
+        ("POST", "/api/sessions", "{"),
+        ("POST", "/api/sessions", '{"name":' + "[" * 5000),
+        ("POST", "/api/tables", '{"preset":"stud 2-4","name":"\\ud800"}'),
+        ("POST", "/api/tables", '{"preset":"stud 2-4","protected_all_ins_per_day":' + "9" * 30 + "}"),
+        ("POST", "/api/tables", '{"preset":"stud 2-4","currency_unit":' + "9" * 19 + "}"),
+        ("POST", "/api/tables", '{"preset":"stud 2-4","seats":1e400}'),
+        ("POST", "/api/tables", '{"config":[]}'),
+        ("GET", "/api/hands/%00", ""),
+        ("GET", "/api/hands/" + "x" * 500, ""),
+        ("GET", "/api/me/hands?before=%00", ""),
+        ("GET", "/api/me/hands?limit=0", ""),
+    ],
+)
+async def test_nothing_that_is_sent_breaks_the_room(room: GatewayRoom, method: str, path: str, body: str) -> None:
+    async with room.http("Olga", "operator") as http:
+        answer = await http.request(method, path, content=body, headers={"Content-Type": "application/json"})
+    assert 400 <= answer.status_code < 500, answer.text
+    assert set(answer.json()) == {"code", "message"}
+    assert not room.commands()
+
+
+async def test_a_body_that_is_too_large_is_not_read(room: GatewayRoom) -> None:
+    async with room.http() as http:
+        answer = await http.post("/api/sessions", content="x" * 100_000, headers={"Content-Type": "application/json"})
+    assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
+
+
 # --- around it ---------------------------------------------------------------------------------------------------
 
 

@@ -226,7 +226,7 @@ async def test_whoever_missed_nothing_gets_nothing_again(room: GatewayRoom, tabl
         assert (await receive(ana)).version == table.version
 
 
-@pytest.mark.parametrize("query", ["?since=0&epoch=7", "?since=1", "?epoch=1"])
+@pytest.mark.parametrize("query", ["?since=0&epoch=7", "?since=1", "?epoch=1", "?since=-5&epoch=1"])
 async def test_another_epoch_or_half_a_question_gets_a_snapshot(
     room: GatewayRoom, table: ScriptedTable, query: str
 ) -> None:
@@ -459,6 +459,15 @@ async def test_what_is_no_message_closes_the_socket_with_a_reason(
         code, reason = await closed(ana)
     assert (code, bool(reason)) == (views.CLOSE_MALFORMED, True)
     assert not room.commands()
+
+
+@pytest.mark.parametrize("amount", ["9007199254740993", "-9007199254740993", "1" + "0" * 40])
+async def test_a_number_that_no_amount_has_is_refused(room: GatewayRoom, table: ScriptedTable, amount: str) -> None:
+    async with room.socket("Ana") as ana:
+        await first(ana)
+        await ana.send(f'{{"type":"command","id":"1","command":{{"type":"TopUp","amount":{amount}}}}}')
+        assert (await receive(ana)).code == "invalid"
+        assert not room.commands()
 
 
 async def test_a_frame_that_is_too_large_closes_the_socket(room: GatewayRoom, table: ScriptedTable) -> None:

@@ -46,6 +46,7 @@ class Bot:
         known_codes: frozenset[str],
         renew: Callable[[Account], Account],
     ) -> None:
+        self.came_in = asyncio.Event()
         self._url = url
         self._account = account
         self._table_id = table_id
@@ -66,6 +67,7 @@ class Bot:
                 async with Client(self._url) as client:
                     async with gate:
                         await client.enter(self._account.name, self._account.password)
+                    self.came_in.set()
                     await self._visit(client, stop, leave_at_end)
             except (ClientError, httpx2.HTTPError) as error:
                 logger.info("bot in trouble", name=self._account.name, reason=str(error))

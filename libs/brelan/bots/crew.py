@@ -18,6 +18,7 @@ from brelan.rules import rejections
 
 WAIT_FOR_TABLES_SECONDS = 30.0
 STARTING = 8  # bots that come in at once
+COMING_IN_SECONDS = 60.0  # for all of them together
 LAST_WORDS_SECONDS = 75.0  # longer than a command may take to be answered
 PRESETS = ("stud 2-4", "draw 2-4")
 GATEWAY_CODES = frozenset({"busy", "rate_limited", "forbidden", "unknown_table"})
@@ -68,10 +69,13 @@ async def run_bots(plan: Plan, stop: asyncio.Event) -> dict[str, Any]:
 
 
 async def _play(bots: list[Bot], plan: Plan, stop: asyncio.Event) -> None:
-    """Bots of a run that ends leave their seats; those that come back keep them."""
+    """Bots of a run that ends leave their seats; those that come back keep them. Time counts when all are in."""
     gate = asyncio.Semaphore(STARTING)
     leave = plan.seconds is not None
     tasks = [asyncio.create_task(bot.run(stop, leave, gate)) for bot in bots]
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(COMING_IN_SECONDS):
+            await asyncio.gather(*(bot.came_in.wait() for bot in bots))
     with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(stop.wait(), plan.seconds)
     stop.set()

@@ -56,6 +56,8 @@ async def _http(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 404:
         return answer_of(refusals.unknown_address())
+    if error.status_code == 413:
+        return answer_of(refusals.too_large())
     return answer_of(Refusal(error.status_code, "not_allowed", f"{error.detail}."))
 
 

@@ -2,10 +2,21 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-Password = Annotated[str, Field(min_length=8, max_length=256, examples=["a long password"])]
-Name = Annotated[str, Field(min_length=1, max_length=64, examples=["Ana"])]
+
+def _writable(text: str) -> str:
+    """JSON can hold half a character, which no database and no hash takes."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("there is a character in it that cannot be written") from None
+    return text
+
+
+Text = Annotated[str, AfterValidator(_writable)]
+Password = Annotated[Text, Field(min_length=8, max_length=256, examples=["a long password"])]
+Name = Annotated[Text, Field(min_length=1, max_length=64, examples=["Ana"])]
 
 
 class Body(BaseModel):
@@ -19,7 +30,7 @@ class Registration(Body):
 
 class Login(Body):
     name: Name
-    password: Annotated[str, Field(max_length=256, examples=["a long password"])]
+    password: Annotated[Text, Field(max_length=256, examples=["a long password"])]
 
 
 class TableToOpen(Body):
@@ -31,7 +42,7 @@ class TableToOpen(Body):
     )
 
     config: dict[str, Any] | None = None
-    preset: Annotated[str | None, Field(max_length=64, examples=["stud 2-4"])] = None
+    preset: Annotated[Text | None, Field(max_length=64, examples=["stud 2-4"])] = None
 
 
 class Error(BaseModel):

@@ -283,7 +283,7 @@ class ShardFeed:
         # The rest may take its time.
         found = await self._hole_cards.read(table.table_id, [dealt] if dealt else [])
         cards = found.get(dealt) if dealt else None
-        if since is not None and since.epoch == shot.epoch and 0 <= version - since.version <= RESUME_LIMIT:
+        if since is not None and since.epoch == shot.epoch:
             missed = await self._missed(table.table_id, since.version, version)
             if missed is not None:
                 resumed = encode(Resumed(version=since.version, epoch=shot.epoch, now=now_ms, you=you))
@@ -291,7 +291,9 @@ class ShardFeed:
         return [encode(msgspec.structs.replace(shot, cards=cards))]
 
     async def _missed(self, table_id: str, after: int, until: int) -> list[TableCommitted] | None:
-        """The entries in between; None when some are trimmed, or when seats changed hands: whose was it to know?"""
+        """The entries in between. None: too many, or trimmed, or seats changed hands (whose was it to know?)."""
+        if after < 0 or not 0 <= until - after <= RESUME_LIMIT:
+            return None
         if after == until:
             return []
         log = keys.table_log(table_id)

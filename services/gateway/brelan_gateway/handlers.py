@@ -7,8 +7,9 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 import structlog
-from fastapi import Header, Query, Request
+from fastapi import Header, Path, Query, Request
 from fastapi.responses import PlainTextResponse, Response
+from pydantic import StringConstraints
 
 from brelan.auth.accounts import Player
 from brelan.eventlog.log import LogUnavailable
@@ -185,10 +186,13 @@ async def ask(room: Room, command: PlayerCommanded) -> Answer:
 # --- hands -------------------------------------------------------------------------------------------------------
 
 
+HandId = Annotated[str, StringConstraints(pattern=r"^[\w:.-]{1,128}$")]
+
+
 async def my_hands(
     player: LoggedIn,
     room: TheRoom,
-    before: Annotated[str | None, Query(max_length=128)] = None,
+    before: Annotated[HandId | None, Query()] = None,
     limit: Annotated[int, Query(ge=1, le=100)] = 50,
 ) -> Response:
     """Hands I was dealt in, newest first."""
@@ -196,7 +200,7 @@ async def my_hands(
 
 
 async def hand(
-    hand_id: str,
+    hand_id: Annotated[HandId, Path()],
     player: LoggedIn,
     room: TheRoom,
     form: Annotated[Literal["json", "text"], Query(alias="format")] = "json",

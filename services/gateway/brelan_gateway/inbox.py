@@ -22,6 +22,7 @@ logger = structlog.get_logger(__name__)
 
 BATCH = 256
 WAITING_LIMIT = 4_096  # commands not yet appended
+LARGEST_NUMBER = 2**53  # in a command: beyond it JavaScript's numbers have gaps, and no amount is that large
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0  # seconds
 HEARTBEAT_SECONDS = 0.5
 
@@ -67,7 +68,8 @@ class Inbox:
     # --- commands ----------------------------------------------------------------------------------------------
 
     def send(self, command: PlayerCommanded, arrived: float, waiter: Waiter) -> None:
-        """``waiter`` is called once, when the answer comes. Raises Refusal when the shard is behind: not sent."""
+        """``waiter`` is called once, when the answer comes. Raises Refusal: then nothing is sent."""
+        data = _encoded(command)
         key = (command.table_id, command.player_id, command.command_id)
         waiting = self._waiting.get(key)
         if waiting is None:
@@ -77,7 +79,7 @@ class Inbox:
         waiting.waiters.append(waiter)
         waiting.last = self._sent
         self._sent += 1
-        self._append(encode(command))
+        self._append(data)
 
     def arrived(self, key: CommandKey) -> float | None:
         """When the command came in, if it came in here and is not answered yet."""
@@ -150,3 +152,26 @@ class Inbox:
             if len(self._outgoing) < BATCH:  # else the store is away
                 self._append(alive)
             await asyncio.sleep(HEARTBEAT_SECONDS)
+
+
+def _encoded(command: PlayerCommanded) -> bytes:
+    """Raises Refusal for numbers and texts that no command means."""
+    try:
+        data = encode(command)
+    except (OverflowError, UnicodeEncodeError):
+        raise refusals.out_of_range() from None
+    if not _in_range(msgspec.to_builtins(command.command)):
+        raise refusals.out_of_range()
+    return data
+
+
+def _in_range(value: object) -> bool:
+    match value:
+        case int():
+            return abs(value) <= LARGEST_NUMBER
+        case dict():
+            return all(map(_in_range, value.values()))
+        case tuple() | list():
+            return all(map(_in_range, value))
+        case _:
+            return True

@@ -32,6 +32,14 @@ def invalid(message: str) -> Refusal:
     return Refusal(422, "invalid", message)
 
 
+def out_of_range() -> Refusal:
+    return invalid("A number is far too large, or a text cannot be written. Check what you send.")
+
+
+def too_large() -> Refusal:
+    return Refusal(413, "too_large", "That is more than this room reads at once.")
+
+
 def unauthenticated() -> Refusal:
     return Refusal(401, "unauthenticated", "You are not logged in, or your session has ended. Log in again.")
 

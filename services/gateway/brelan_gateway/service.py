@@ -11,10 +11,11 @@ from fastapi import FastAPI
 
 from brelan.telemetry.health import Health
 from brelan_gateway.room import Room
-from brelan_gateway.security import CuttableProtocol, SecurityHeaders
+from brelan_gateway.security import BoundedBodies, CuttableProtocol, SecurityHeaders
 from brelan_gateway.settings import GatewaySettings
 
 FRAME_BYTES = 4_096
+BODY_BYTES = 65_536
 PING_SECONDS = 20.0
 SPREAD_MS = 2_000  # clients come back within this time after a restart
 FAREWELL_SECONDS = 2.0  # for notices and close frames to go out
@@ -64,7 +65,7 @@ async def _watch_health(room: Room, health: Health) -> None:
 
 def server_config(app: FastAPI, settings: GatewaySettings) -> uvicorn.Config:
     return uvicorn.Config(
-        SecurityHeaders(app),
+        SecurityHeaders(BoundedBodies(app, BODY_BYTES)),
         interface="asgi3",
         lifespan="off",
         ws=CuttableProtocol,
