@@ -1,6 +1,7 @@
 """Bringing a database up to date. Every service does it when it starts; two at once do it one after the other."""
 
 import asyncio
+import logging
 from pathlib import Path
 
 from alembic import command
@@ -14,6 +15,8 @@ from brelan.sql.engine import BUSY_SECONDS, DatabaseError, DatabaseUnavailable, 
 MIGRATIONS = Path(__file__).parent / "migrations"
 _LOCK = 7_340_031  # PostgreSQL's advisory lock of Brelan's migrations: any number nobody else uses
 _RETRY_SECONDS = 0.05
+
+logging.getLogger("alembic").setLevel(logging.WARNING)  # how it does it interests nobody at every start
 
 
 async def migrate(url: str) -> None:
