@@ -52,7 +52,7 @@ class Process:
     def _read(self, process: "subprocess.Popen[str]") -> None:
         assert process.stderr is not None
         for line in process.stderr:
-            self.lines.append(line.rstrip())  # noqa: PERF401 - each when it comes
+            self.lines.append(line.rstrip())
 
     @property
     def pid(self) -> int:

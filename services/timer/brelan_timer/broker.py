@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from celery import Celery
-from kombu.exceptions import KombuError, OperationalError
+from celery.exceptions import OperationalError
 
 from brelan.telemetry import metrics
 from brelan_timer.celery_app import EXPIRE_TURNS
@@ -42,7 +42,7 @@ class Broker:
     async def _ask(self, call: Callable[[], Answer]) -> Answer:
         try:
             return await asyncio.get_running_loop().run_in_executor(self._thread, call)
-        except (OperationalError, KombuError, OSError) as error:
+        except (OperationalError, OSError) as error:
             raise BrokerUnavailable(f"Celery's broker cannot be reached: {error}") from error
 
     def close(self) -> None:

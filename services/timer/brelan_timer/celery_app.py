@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from celery import Celery
-from kombu.connection import Connection
+from celery.app.amqp import AMQP
 
 from brelan_timer import tasks
 from brelan_timer.settings import TimerSettings
@@ -70,7 +70,7 @@ CONFIGURATION = {
 }  # fmt: skip
 
 
-class QuickConnection(Connection):
+class QuickConnection(AMQP.Connection):  # type: ignore[misc]  # Celery is not typed
     """A broker that comes back is found within a second; by default after up to thirty."""
 
     def _ensure_connection(
@@ -86,7 +86,7 @@ class QuickConnection(Connection):
     ) -> Any:
         intervals = interval_start, interval_step, interval_max
         more = callback, reraise_as_library_errors, timeout
-        return super()._ensure_connection(errback, max_retries, *intervals, *more)  # type: ignore[no-untyped-call]
+        return super()._ensure_connection(errback, max_retries, *intervals, *more)
 
 
 def make_app(settings: TimerSettings) -> Celery:
