@@ -49,6 +49,7 @@ from brelan.events.table import (
     ShowRequested,
 )
 from brelan.rules.cards import deck
+from brelan.rules.stud import river_plan
 
 Request = CardsRequested | DrawChosen | ShowdownRequested | ShowRequested
 Shuffle = Callable[[Sequence[int]], tuple[int, ...]]
@@ -153,16 +154,20 @@ def _events(state: DeckState, request: Request, shuffle: Shuffle) -> tuple[AnyDe
 def _deal_street(state: DeckState, request: CardsRequested, shuffle: Shuffle) -> tuple[AnyDeckEvent, ...]:
     _check_street(state, request)
     seats = request.seats
-    if request.street == "river" and (1 + len(seats)) > len(state.stub):
-        return _deal_short_river(state, request, shuffle)
+    if request.street == "river":
+        plan = river_plan(len(state.stub), len(state.burned), len(seats))
+        if plan != "normal":
+            return _deal_short_river(state, request, shuffle, community=plan == "community")
     burned = 0 if request.street in _NO_BURN else 1
     return (StreetDealt(_dealt(request, state.stub[burned:], burned)),)
 
 
-def _deal_short_river(state: DeckState, request: CardsRequested, shuffle: Shuffle) -> tuple[AnyDeckEvent, ...]:
-    """S10: the burned cards are counted in."""
+def _deal_short_river(
+    state: DeckState, request: CardsRequested, shuffle: Shuffle, *, community: bool
+) -> tuple[AnyDeckEvent, ...]:
+    """S10: the burned cards are counted in, and there is no burn."""
     stub = shuffle(sorted(state.stub + state.burned))
-    if len(stub) >= len(request.seats):
+    if not community:
         answer = replace(_dealt(request, stub, 0), reshuffled=True)
     else:
         nothing = tuple(SeatCards(seat, 0) for seat in request.seats)

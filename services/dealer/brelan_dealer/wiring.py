@@ -6,12 +6,12 @@ from brelan.deck.keys import GATEWAY_HOLE_PUBLIC, HISTORY_PUBLIC, KeyFileError, 
 from brelan.eventlog.keys import Service
 from brelan.eventlog.redis_log import RedisStore
 from brelan.eventlog.worker import ShardWorker
+from brelan.settings import RoomSettings
 from brelan.telemetry.service import Running, StartError
 from brelan_dealer.handlers import DealerHandler, SealedDecks
-from brelan_dealer.settings import DealerSettings
 
 
-async def main(running: Running[DealerSettings]) -> None:
+async def main(running: Running[RoomSettings]) -> None:
     settings = running.settings
     sealed = sealed_decks(settings.key_folder)
     store = RedisStore(settings.redis_url)
