@@ -44,7 +44,7 @@ async def test_the_fold_of_the_events_equals_the_snapshot(node: Node, config: Ta
         apply_entry(state, entry)
         wanted.append(as_json(snapshot(state, You(ME, "Ana", seat_of(state, ME)), 0, None)))
 
-    assert len(wanted) > 300
+    assert len(wanted) > 150  # chance plays along: the deck is the dealer's
     for told, said in zip(node.run(FOLD, messages)[1:], wanted, strict=True):
         assert model(told) == expected(said), f"at version {said['version']}"
 

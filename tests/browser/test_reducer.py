@@ -129,7 +129,7 @@ def test_a_lower_version_is_taken_with_a_higher_epoch_only(node: Node) -> None:
     newer = {**snapshot(version=3), "epoch": 2}
     states = node.run(FOLD, [*STUD_HAND, newer, {**entry(4), "epoch": 2}])
     assert (states[-1]["version"], states[-1]["epoch"]) == (4, 2)
-    assert node.run(FOLD, [older])[-1]["version"] == 3
+    assert node.run(FOLD, [*STUD_HAND, older])[-1]["version"] == 14
 
 
 def test_the_next_hand_forgets_my_cards_and_leaves_the_last_hand_in_the_log(node: Node) -> None:

@@ -38,6 +38,7 @@ let audio = null;
 
 /** Two short tones: three seconds are left. */
 export function beep() {
+  if (navigator.userActivation && !navigator.userActivation.hasBeenActive) return; // browsers play nothing before a first click
   try {
     audio ??= new AudioContext();
     for (const [at, pitch] of [[0, 660], [0.16, 880]]) {

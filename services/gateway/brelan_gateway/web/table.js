@@ -7,7 +7,7 @@ import { HelpDialog, LeaveDialog, SitDialog, TopUpDialog } from "./dialogs.js";
 import { choiceFor, useKeys } from "./keyboard.js";
 import { Log } from "./log.js";
 import { spot } from "./oval.js";
-import { cardsOf, inHand, isDraw, myBestHand, myTurn, places, playerAt, playing, potTotal, seatAt, stackOf } from "./table_state.js";
+import { cardsOf, inHand, isDraw, myBestHand, myTurn, places, playerAt, playing, postAskForMe, potTotal, seatAt, stackOf } from "./table_state.js";
 import { balanceMoved } from "./api.js";
 import { useTable } from "./socket.js";
 import { say, sayRefusal, session, settings, useStore } from "./store.js";
@@ -28,7 +28,7 @@ function tagOf(state, seat, player, unit) {
     if (player.did?.kind && player.did.kind !== "bring_in") return ["", t("seat.did." + player.did.kind)];
     if (player.drew !== null && state.hand.phase === "drawing") return ["", drewWords(player)];
   }
-  if (player?.mucked) return ["dim", t("seat.mucked")];
+  if (player?.mucked && !player.shown) return ["dim", t("seat.mucked")];
   if (seat?.leave_asked) return ["dim", t("seat.leaving")];
   if (player?.folded && state.hand.phase !== "over") return ["dim", t(player.did?.kind === "timeout" ? "seat.did.timeout" : "seat.folded")];
   if (seat?.away) return ["dim", t("seat.away")];
@@ -74,7 +74,7 @@ function Seat({ state, number, place, offsetMs, thrown, onThrow, onSit, sound })
   const turn = state.turn?.seat === number ? state.turn : null;
   const hand = state.hand;
   const dealt = hand && player ? hand.players.indexOf(player) + 1 : 0;
-  const out = player ? player.folded || player.mucked : playing(state);
+  const out = player ? (player.folded || player.mucked) && !player.shown : playing(state);
   const winner = !!player?.won;
   return html`<li class=${`seat ${mine ? "me" : ""} ${turn ? "turn" : ""} ${out ? "out" : ""} ${winner ? "winner" : ""}`}
       style=${style} data-testid=${"seat-" + number} data-name=${name} data-mine=${mine}
@@ -151,6 +151,9 @@ export function TablePage({ id }) {
   const drawing = !!turn && isDraw(turn);
   useEffect(() => setThrown(new Set()), [turn?.turn_id, state.hand?.hand_id]);
   useEffect(balanceMoved, [state.mySeat, seat?.reserved, seat?.chips_waiting]);
+
+  const title = (turn || postAskForMe(state) ? `● ${t("act.yours")} · ` : "") + (state.config?.name ?? t("room"));
+  useEffect(() => { document.title = title; return () => { document.title = t("room"); }; }, [title]);
 
   /** Sends and says what was refused; answers the refusal, null when it was done. */
   const send = async (command) => {

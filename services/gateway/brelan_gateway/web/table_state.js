@@ -99,7 +99,7 @@ const folds = {
   LeaveAsked: (s, e) => onSeat(s, e.seat, () => ({ leave_asked: true })),
   PlayerLeft: (s, e) => freed(offerTaken(answered(loggedBy(s, "PlayerLeft", e.seat), e.seat), e.seat), e.seat),
 
-  NextHandScheduled: (s, e) => having(s, { nextHandMs: e.at_ms || null }),
+  NextHandScheduled: (s, e) => having(s, { nextHandMs: e.at_ms || null, postAsk: null, postAgreed: [] }), // 0: not to be dealt now
   PostAsked: (s, e) => having(s, { postAsk: { turn_id: e.turn_id, seats: e.seats, deadline_ms: e.deadline_ms }, nextHandMs: null }),
   PostAgreed: (s, e) => having(answered(s, e.seat), { postAgreed: [...s.postAgreed, e.seat] }),
 
@@ -259,7 +259,8 @@ export function evolve(state, event) {
  * missing in between, so that the socket must be taken up again. */
 export function receive(state, message) {
   switch (message.type) {
-    case "snapshot": return fromSnapshot(state, message);
+    case "snapshot": // a gateway that is behind tells what we know better
+      return message.version < state.version && message.epoch <= state.epoch ? state : fromSnapshot(state, message);
     case "resumed": return having(state, { me: message.you.player_id, mySeat: message.you.seat, epoch: message.epoch });
     case "events": {
       if (message.version <= state.version && message.epoch <= state.epoch) return state;

@@ -591,6 +591,7 @@ const fr = {
   "refused.nothing_to_show": "Vous n’avez pas de jeu à montrer.",
   "refused.internal_error": "La salle n’a pas pu traiter cela. C’est noté ; réessayez.",
   "refused.broken": "Quelque chose s’est cassé dans la salle. C’est noté ; réessayez.",
+  "refused.too_large": "C’était trop grand pour être envoyé en une fois.",
   "refused.unauthenticated": "Vous n’êtes pas connecté, ou votre session est terminée. Connectez-vous de nouveau.",
   "refused.wrong_password": "Le nom ou le mot de passe est faux. Vérifiez les deux et réessayez.",
   "refused.name_taken": "Quelqu’un d’autre joue sous ce nom. Choisissez-en un autre.",
