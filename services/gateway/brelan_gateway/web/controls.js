@@ -58,7 +58,9 @@ export function choicesOf(state, thrown, send, unit) {
 function raisesWords(turn) {
   if (!turn || isDraw(turn)) return null;
   if (turn.raises_left === null || turn.raises_left === undefined) return t("act.raisesLeft.unlimited");
-  return turn.raises_left ? t("act.raisesLeft", { n: turn.raises_left }) : t("act.raisesLeft.none");
+  if (!turn.raises_left) return t("act.raisesLeft.none");
+  const opens = turn.actions.some((a) => ["bet", "complete"].includes(a.kind)); // the first one of the round counts too
+  return t(opens ? "act.betsLeft" : "act.raisesLeft", { n: turn.raises_left });
 }
 
 /** One sentence: what is going on, or what is asked of me. */

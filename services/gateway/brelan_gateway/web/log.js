@@ -16,7 +16,8 @@ export function lineParts(line, unit) {
 }
 
 export const lineText = (line, unit) => lineParts(line, unit)
-  .map((part) => (part.card === undefined ? part.text : cardWords(part.card) + " ")).join("");
+  .map((part, i, parts) => (part.card === undefined ? part.text : cardWords(part.card) + (parts[i + 1]?.card === undefined ? "" : ", ")))
+  .join("");
 
 const Mini = ({ card }) => {
   const text = cardText(card);
