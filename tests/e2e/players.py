@@ -12,6 +12,12 @@ import websockets
 Frame = dict[str, Any]
 
 
+async def _ping(socket: websockets.ClientConnection) -> None:
+    while True:
+        await asyncio.sleep(5)
+        await socket.send(json.dumps({"type": "ping", "t": 0}))
+
+
 class RawPlayer:
     """One account at one table. ``frames`` is all it was sent, as text; ``seat`` None watches only."""
 
@@ -49,20 +55,22 @@ class RawPlayer:
         async with websockets.connect(address, additional_headers=self._authorization, proxy=None) as socket:
             if buy_in is not None:
                 await self._command(socket, {"type": "SitDown", "amount": buy_in, "entry": "post"})
-            async for text in socket:
-                assert isinstance(text, str)
-                self.frames.append(text)
-                await self._react(socket, json.loads(text))
-                if self.hands_ended >= hands:
-                    return
+            pinging = asyncio.create_task(_ping(socket))
+            try:
+                async for text in socket:
+                    assert isinstance(text, str)
+                    self.frames.append(text)
+                    await self._react(socket, json.loads(text))
+                    if self.hands_ended >= hands:
+                        return
+            finally:
+                pinging.cancel()
 
     async def _command(self, socket: websockets.ClientConnection, command: Frame) -> None:
         self._commands += 1
         await socket.send(json.dumps({"type": "command", "id": f"{self.name}-{self._commands}", "command": command}))
 
     async def _react(self, socket: websockets.ClientConnection, frame: Frame) -> None:
-        if len(self.frames) % 50 == 0:
-            await socket.send(json.dumps({"type": "ping", "t": 0}))
         for event in frame.get("events", ()):
             match event["type"]:
                 case "SeatReserved" if event["player_id"] == self.player_id:
@@ -70,6 +78,8 @@ class RawPlayer:
                 case "TurnOpened" if event["seat"] == self.seat:
                     await self._command(socket, self._decision(event))
                 case "SatOut" if event["seat"] == self.seat and event["reason"] != "no_chips":
+                    await self._command(socket, {"type": "ComeBack", "entry": "post"})
+                case "ChipsAdded" if event["seat"] == self.seat and event["amount"]:
                     await self._command(socket, {"type": "ComeBack", "entry": "post"})
                 case "HandEnded" | "HandVoided":
                     self.hands_ended += 1
@@ -79,7 +89,6 @@ class RawPlayer:
         mine = [share["amount"] for share in event["stacks"] if share["seat"] == self.seat]
         if mine and mine[0] < 1_000:
             await self._command(socket, {"type": "TopUp", "amount": 4_000})
-            await self._command(socket, {"type": "ComeBack", "entry": "post"})
         elif self._chance.random() < 0.2:
             await self._command(socket, {"type": "Show"})
 

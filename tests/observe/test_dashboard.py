@@ -69,7 +69,7 @@ def prometheus(room: Room, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 def _queries() -> list[tuple[str, str]]:
-    found = []
+    found: list[tuple[str, str]] = []
     for file in DASHBOARDS:
         for panel in json.loads(file.read_text())["panels"]:
             found.extend((f"{file.stem}: {panel['title']}", target["expr"]) for target in panel.get("targets", ()))

@@ -15,10 +15,10 @@ COMMANDS = {
 
 
 class Commands(click.Group):
-    def list_commands(self, _: click.Context) -> list[str]:
+    def list_commands(self, _context: click.Context) -> list[str]:
         return sorted(COMMANDS)
 
-    def get_command(self, _: click.Context, name: str) -> click.Command | None:
+    def get_command(self, _context: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
         module, _, attribute = COMMANDS[name].partition(":")
