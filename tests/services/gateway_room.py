@@ -8,7 +8,6 @@ from types import TracebackType
 from typing import Any, Self
 
 import httpx2
-import msgspec
 from argon2 import PasswordHasher
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from websockets.asyncio.client import ClientConnection, connect
@@ -18,7 +17,7 @@ from brelan.auth.tickets import TicketOffice
 from brelan.auth.tokens import Issuer, Verifier
 from brelan.eventlog import keys
 from brelan.eventlog.log import Log
-from brelan.eventlog.memory_log import Hash, MemoryStore, Stream, String
+from brelan.eventlog.memory_log import Hash, MemoryStore, Stream
 from brelan.events import table as facts
 from brelan.events.config import TableConfig
 from brelan.events.dealing import HoleCards
@@ -245,8 +244,13 @@ class ScriptedTable:
         cards = tuple(facts.SeatCards(seat, down) for seat in seats)
         return self.commit(facts.CardsDealt("r1", hand_id, "third", cards))
 
-    def snapshot(self, state: object) -> None:
-        self.store.values[keys.snapshot(self.table_id)] = String(msgspec.msgpack.encode(state))
+    def lose_tail(self, entries: int) -> None:
+        """As a fail-over may: the log ends earlier."""
+        log = self.store.find(keys.table_log(self.table_id), Stream)
+        assert log is not None
+        del log.ids[-entries:], log.data[-entries:]
+        log.last = log.ids[-1]
+        self.version -= entries
 
 
 @contextlib.asynccontextmanager

@@ -95,14 +95,14 @@ def test_the_lobbys_averages_are_of_the_hands_it_saw() -> None:
     assert row.hands_per_hour == 60
 
 
-def test_the_lobby_takes_an_entry_once_and_follows_a_new_epoch() -> None:
+def test_the_lobby_takes_an_entry_once_and_says_when_it_misses_some() -> None:
     row = Row(TABLE, STUD)
-    row.take(entry(5, 0, facts.SeatReserved(1, "p-ana", "Ana", 1, "t", "wait")))
-    row.take(entry(5, 0, facts.PlayerLeft(1, "p-ana", 1, "t")))
+    assert row.take(entry(1, 0, facts.SeatReserved(1, "p-ana", "Ana", 1, "t", "wait")))
+    assert row.take(entry(1, 0, facts.PlayerLeft(1, "p-ana", 1, "t")))
     assert row.seat_of("p-ana") == 1
-    row.take(entry(3, 0, facts.PlayerLeft(1, "p-ana", 1, "t"), epoch=2))
-    assert row.seat_of("p-ana") is None
-    assert (row.epoch, row.version) == (2, 3)
+    assert not row.take(entry(3, 0, facts.PlayerLeft(1, "p-ana", 1, "t")))
+    assert not row.take(entry(2, 0, facts.PlayerLeft(1, "p-ana", 1, "t"), epoch=2))
+    assert row.version == 1
 
 
 # --- commands without an answer ----------------------------------------------------------------------------------

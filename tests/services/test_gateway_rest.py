@@ -1,13 +1,16 @@
 """The gateway's REST interface: accounts, lobby, opening tables, refusals, headers."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import httpx2
 import msgspec
 import pytest
+from websockets.exceptions import ConnectionClosed
 
+from brelan.eventlog import keys
 from brelan.eventlog.memory_log import MemoryStore
 from brelan.events import table as facts
 from brelan.events.commands import OpenTable
@@ -169,6 +172,31 @@ async def test_tables_that_were_there_before_the_gateway_are_in_its_lobby(tmp_pa
         (row,) = (await http.get("/api/tables")).json()["tables"]
     assert row["players"] == 1
     assert row["my_seat"] is None
+
+
+async def test_the_lobby_reads_from_the_log_what_the_feed_lost(room: GatewayRoom) -> None:
+    table = room.open_table()
+    await room.sees(table)
+    for number, name in enumerate(("Ana", "Ben"), start=1):
+        reserved = facts.SeatReserved(number, f"p-{name}", name, 4000, f"t{number}", "wait")
+        table.commit(reserved, feed=number == 2)
+    await room.sees(table)
+    assert len(room.room.row_of(TABLE).players) == 2
+
+
+async def test_a_table_that_cannot_be_read_does_not_close_the_room(tmp_path: Path) -> None:
+    store = MemoryStore()
+    ScriptedTable(store, "s00-sound0", STUD)
+    broken = ScriptedTable(store, TABLE, STUD)
+    store.append(keys.table_log(TABLE), b"nonsense", "2-0")
+    async with gateway_room(tmp_path, store) as room, room.http() as http:
+        rows = (await http.get("/api/tables")).json()["tables"]
+        assert [row["table_id"] for row in rows] == ["s00-sound0"]
+        assert broken.version == 1
+        async with room.socket("Ana") as socket:
+            with contextlib.suppress(ConnectionClosed):
+                await socket.recv()
+            assert socket.close_code == 4404
 
 
 async def test_a_table_by_its_id_with_its_configuration(room: GatewayRoom) -> None:

@@ -288,6 +288,42 @@ async def test_what_the_feed_lost_is_read_from_the_log(room: GatewayRoom, table:
         assert [(await receive(ana)).version for _ in range(3)] == [start + 1, start + 2, start + 3]
 
 
+async def test_a_new_epoch_starts_everybody_anew(room: GatewayRoom, table: ScriptedTable) -> None:
+    """The tail of the log was lost, or a backup restored: what was seen last is no more."""
+    async with room.socket("Ana") as ana, room.socket("Eve") as eve:
+        before = await first(ana)
+        await first(eve)
+        table.start_hand("Ana", "Ben")
+        await receive(ana)
+        await receive(eve)
+        table.lose_tail(1)
+        table.epoch = 2
+        table.start_hand("Ana", "Ben", hand_id="h2")
+        for socket in (ana, eve):
+            snapshot = await first(socket)
+            assert (snapshot.epoch, snapshot.version) == (2, before.version + 1)
+            assert snapshot.table.hand is not None
+            assert snapshot.table.hand.hand_id == "h2"
+        table.hold(1, "Ana", ACE_KING, hand_id="h2")
+        table.deal(1, 2, hand_id="h2")
+        assert (await receive(ana)).cards.cards == ("As", "Kh")
+        assert (await receive(eve)).version == before.version + 2
+
+
+async def test_a_table_that_cannot_be_shown_closes_its_sockets_and_no_others(
+    room: GatewayRoom, table: ScriptedTable
+) -> None:
+    other = room.open_table("s00-other0")
+    await room.sees(other)
+    async with room.socket("Ana") as ana, room.socket("Ben", "s00-other0") as ben:
+        await first(ana)
+        await first(ben)
+        table.commit(facts.PlayerLeft(7, "p-nobody", 0, ""), facts.SatOut(7, "asked"))  # nobody sits there
+        assert (await closed(ana))[0] == views.CLOSE_BROKEN
+        other.commit(facts.NextHandScheduled(1))
+        assert (await receive(ben)).version == 2
+
+
 async def test_an_entry_that_comes_twice_is_sent_once(room: GatewayRoom, table: ScriptedTable) -> None:
     async with room.socket("Ana") as ana:
         start = (await first(ana)).version

@@ -2,6 +2,7 @@
 
 import contextlib
 
+import structlog
 from fastapi import WebSocket
 
 from brelan.eventlog.log import LogUnavailable
@@ -14,6 +15,8 @@ from brelan_gateway.refusals import Refusal
 from brelan_gateway.room import Room
 from brelan_gateway.security import origin_allowed
 from brelan_gateway.sockets import Socket
+
+logger = structlog.get_logger(__name__)
 
 
 async def table_socket(
@@ -48,6 +51,9 @@ async def _watch(socket: Socket, room: Room, table_id: str, since: Since | None)
             raise _closed(refusal) from None
         except LogUnavailable:
             raise _Closed(messages.CLOSE_TRY_LATER, "The room's store cannot be reached just now.") from None
+        except Exception:  # what is wrong with one socket or one table must not trouble the others
+            logger.exception("socket failed", table=table_id)
+            raise _Closed(messages.CLOSE_BROKEN, "Something went wrong in the room. It is logged.") from None
         finally:
             feed.leave(table_id, socket)
 

@@ -109,12 +109,21 @@ class ShardFeed:
 
         async def load(table_id: str) -> None:
             async with gate:
-                self.lobby.put(await load_table(self._log, table_id))
+                await self._put_in_lobby(table_id)
 
         table_ids = await self._log.hash_all(keys.tables(self._log.shard))
         await asyncio.gather(*map(load, table_ids))
         self._cursor = cursor
         self.begun = True
+
+    async def _put_in_lobby(self, table_id: str) -> None:
+        try:
+            self.lobby.put(await load_table(self._log, table_id))
+        except LogUnavailable:
+            raise
+        except Exception:  # a table that cannot be read must not close the room
+            metrics.dead_letters.labels("gateway").inc()
+            logger.exception("table cannot be read", table=table_id)
 
     async def _read(self) -> None:
         batch = await self._log.read_batch({self._stream: self._cursor}, BATCH, BLOCK_MS)
@@ -148,7 +157,8 @@ class ShardFeed:
     # --- folding -----------------------------------------------------------------------------------------------
 
     async def _committed(self, entry: TableCommitted) -> list[Delivery]:
-        self.lobby.take(entry)
+        if not self.lobby.take(entry):
+            await patiently(lambda: self._put_in_lobby(entry.table_id))
         key = (entry.table_id, entry.player_id, entry.command_id)
         arrived = self._inbox.arrived(key) if entry.command_id else None
         deliveries: list[Delivery] = []

@@ -41,12 +41,16 @@ class Row:
     def seat_of(self, player_id: str) -> int | None:
         return next((seat for seat, player in self.players.items() if player == player_id), None)
 
-    def take(self, entry: TableCommitted) -> None:
+    def take(self, entry: TableCommitted) -> bool:
+        """False when entries are missing before this one."""
         if (entry.epoch, entry.version) <= (self.epoch, self.version):
-            return
-        self.epoch, self.version = entry.epoch, entry.version
+            return True
+        if entry.epoch != self.epoch or entry.version != self.version + 1:
+            return False
+        self.version = entry.version
         for event in entry.events:
             self._take(event, entry.at_ms)
+        return True
 
     def _take(self, event: TableEvent, at_ms: int) -> None:
         match event:
@@ -100,11 +104,12 @@ class Lobby:
         row.epoch, row.version = state.epoch, state.version
         row.players = {seat.seat: seat.player_id for seat in state.seats if seat is not None}
 
-    def take(self, entry: TableCommitted) -> None:
+    def take(self, entry: TableCommitted) -> bool:
+        """False when the table is not known as it was before: it has to be ``put``."""
         row = self._rows.get(entry.table_id)
         if row is None:
             opened = next((event for event in entry.events if isinstance(event, facts.TableOpened)), None)
             if opened is None:
-                return
+                return False
             row = self._rows[entry.table_id] = Row(entry.table_id, opened.config)
-        row.take(entry)
+        return row.take(entry)
