@@ -1,7 +1,7 @@
 """The sweeper on the in-memory store: what is due is handed out, never early, again while it has no effect."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 from hypothesis import given, settings
@@ -262,13 +262,19 @@ async def test_it_runs_until_it_is_told_to_stop_and_says_what_is_wrong_meanwhile
                 store.put(KEY, SortedSet).clear()
                 await asyncio.sleep(0.06)
         assert min(late) >= 0
-        assert sorted(late)[2] < 60
+        assert sorted(late)[2] < 200
         log.away = 1_000_000
-        await asyncio.sleep(0.15)
-        assert sweeper.trouble == "the event log cannot be reached"
+        await until(lambda: sweeper.trouble == "the event log cannot be reached")
         log.away = 0
-        await asyncio.sleep(1.2)
-        assert sweeper.trouble == ""
+        await until(lambda: sweeper.trouble == "")
     finally:
         stop.set()
         await asyncio.wait_for(running, 2)
+
+
+async def until(true: Callable[[], bool]) -> None:
+    for _ in range(500):
+        if true():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("not in time")

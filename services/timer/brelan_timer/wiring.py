@@ -2,7 +2,8 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
+from typing import Any
 
 from brelan.eventlog.redis_log import RedisStore
 from brelan.telemetry.health import Health
@@ -15,6 +16,7 @@ from brelan_timer.settings import TimerSettings
 from brelan_timer.sweeper import Backlog, Sweeper
 
 HEALTH_SECONDS = 0.25
+BROKER_SECONDS = 2.0
 
 
 async def sweep(running: Running[TimerSettings]) -> None:
@@ -25,9 +27,8 @@ async def sweep(running: Running[TimerSettings]) -> None:
             if await running.until_answers("event log", store.ping):
                 backlog, shards = Backlog(), running.settings.shard_names
                 sweepers = [Sweeper(store.log(shard), broker.hand_out, backlog) for shard in shards]
-                watching = asyncio.create_task(_watch(sweepers, running.health))
-                await asyncio.gather(*(sweeper.run(running.stop) for sweeper in sweepers))
-                watching.cancel()
+                async with _meanwhile(_watch(sweepers, running.health), _watch_broker(broker, running.health)):
+                    await asyncio.gather(*(sweeper.run(running.stop) for sweeper in sweepers))
         finally:
             await store.close()
 
@@ -46,7 +47,8 @@ async def beat(running: Running[TimerSettings]) -> None:
     """Celery's beat: the periodic work."""
     async with _broker(running) as broker:
         if await running.until_answers("broker", broker.ping):
-            await Beat(broker.app).thread.run(running.stop)
+            async with _meanwhile(_watch_broker(broker, running.health)):
+                await Beat(broker.app).thread.run(running.stop)
 
 
 async def everything(running: Running[TimerSettings]) -> None:
@@ -71,8 +73,31 @@ async def _broker(running: Running[TimerSettings]) -> AsyncIterator[Broker]:
         broker.close()
 
 
+@contextlib.asynccontextmanager
+async def _meanwhile(*work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Goes on until the block ends."""
+    tasks = [asyncio.create_task(one) for one in work]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
 async def _watch(sweepers: list[Sweeper], health: Health) -> None:
     while True:
         trouble = "; ".join(sorted({sweeper.trouble for sweeper in sweepers if sweeper.trouble}))
         health.ready("sweeping", not trouble, trouble)
         await asyncio.sleep(HEALTH_SECONDS)
+
+
+async def _watch_broker(broker: Broker, health: Health) -> None:
+    while True:
+        try:
+            await broker.ping()
+        except OSError as error:
+            health.ready("broker", False, str(error))
+        else:
+            health.ready("broker", True)
+        await asyncio.sleep(BROKER_SECONDS)
