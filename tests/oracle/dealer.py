@@ -34,25 +34,31 @@ class AnyDealer(Protocol):
 
 
 class RoomDealer:
-    """The room's own. ``burns``: all cards burned in the hand."""
+    """The room's own. ``burns``: all cards burned in the hand.
 
-    def __init__(self, seed: int) -> None:
+    ``alike``: a stud deck for up to four that gives everybody the same ranks as long as nobody folds, for ties.
+    """
+
+    def __init__(self, seed: int, *, alike: bool = False) -> None:
         self._random = Random(seed)
+        self._alike = alike
         self._deck: dealing.DeckState | None = None
         self.burns: list[int] = []
 
     @property
-    def deck(self) -> dealing.DeckState:
+    def now(self) -> dealing.DeckState:
         assert self._deck is not None, "no hand was dealt"
         return self._deck
 
     def cards(self, seat: int) -> tuple[int, ...]:
-        return self.deck.hands[seat].cards
+        return self.now.hands[seat].cards
 
     def answer(self, event: object) -> Answer | None:
         match event:
             case table.HandStarted():
-                self._deck = dealing.evolve(None, dealing.shuffled(event, self._shuffle))
+                alike = self._alike and len(event.players) <= 4
+                order = self._same_ranks(len(event.players)) if alike else self._shuffle(deck(event.deck_size))
+                self._deck = dealing.evolve(None, dealing.shuffled(event, lambda _: order))
                 self.burns = []
                 return None
             case table.CardsRequested() | table.ShowdownRequested() | table.ShowRequested():
@@ -60,19 +66,27 @@ class RoomDealer:
             case table.DrawChosen(request_id=request_id) if request_id:
                 return self._deal(event)
             case table.HandEnded():
-                self._deck = dealing.evolve(self.deck, HandFinished())
+                self._deck = dealing.evolve(self.now, HandFinished())
                 return None
             case _:
                 return None
 
     def _deal(self, request: dealing.Request) -> Answer:
-        dealt = dealing.deal(self.deck, request, self._shuffle)
+        dealt = dealing.deal(self.now, request, self._shuffle)
         self._deck = dealt.state
         self.burns += dealt.state.burned[len(self.burns) :]
         return dealt.answer
 
     def _shuffle(self, cards: Sequence[int]) -> tuple[int, ...]:
         return tuple(self._random.sample(cards, len(cards)))
+
+    def _same_ranks(self, players: int) -> tuple[int, ...]:
+        """Seven rounds, each of one rank; a card to burn before each from the fourth on."""
+        ranks = self._random.sample(range(13), 7)
+        rounds = [[4 * rank + suit for suit in self._random.sample(range(4), players)] for rank in ranks]
+        others = list(self._shuffle(sorted(set(deck(52)) - {card for each in rounds for card in each})))
+        streets = [*rounds[:3], *([others.pop(), *each] for each in rounds[3:])]
+        return (*(card for street in streets for card in street), *others)
 
 
 class Dealer:

@@ -142,9 +142,15 @@ class Table(RuleBasedStateMachine):
         self.world.now += away
         self.world.do(commands.EndOutage(before, self.world.now))
 
-    @rule(command=st.sampled_from((commands.PauseTable(), commands.ResumeTable())))
-    def operator(self, command: commands.OperatorCommand) -> None:
-        self.world.do(command, "operator")
+    @rule(seed=SEEDS, steps=st.integers(0, 40))
+    def is_paused_and_resumed(self, seed: int, steps: int) -> None:
+        random = Random(seed)
+        self.world.do(commands.PauseTable(), "operator")
+        for _ in range(steps):
+            if random.random() < 0.25:
+                say_something(self.world, random)
+            go_on(self.world, random)
+        self.world.do(commands.ResumeTable(), "operator")
 
     @rule(void_hand=st.booleans(), waits=st.integers(0, 3))
     def is_frozen_and_unfrozen(self, void_hand: bool, waits: int) -> None:

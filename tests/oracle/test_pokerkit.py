@@ -1,6 +1,7 @@
 """Random stud hands against pokerkit, decision by decision: what may be done, then the pots, the winners, the stacks.
 
-A seed makes a table, the cards and the choices; both play the same. Where the two rule sets differ, and what is made of
+A seed makes a table, the cards and the choices; both play the same. Every fifth hand is dealt so that hands, boards and
+door cards are of equal ranks. Where the two rule sets differ, and what is made of
 it here:
 
 - **Raise cap heads-up (B3, B5).** pokerkit stops at four bets whoever is left. With two in the hand we list the next
@@ -49,12 +50,13 @@ CARDS_OF = {
     "sixth": slice(5, 6),
     "river": slice(6, 7),
 }
+ALIKE = 5  # every fifth hand is dealt for ties
 PAID_BY_POKERKIT = 4  # it takes its time: every fourth hand
 SEEDS = 8
 HANDS = int(os.environ.get("BRELAN_POKERKIT_HANDS", "20000"))
 
 Legal = set[tuple[str, int]]
-LIMITS = ((2, 1, 1), (4, 1, 2), (10, 2, 3), (20, 4, 8), (50, 10, 20))  # lower limit, ante, bring-in
+LIMITS = ((2, 1, 1), (4, 1, 2), (5, 1, 2), (10, 2, 3), (15, 3, 7), (50, 10, 20))  # lower limit, ante, bring-in
 
 
 class Muck(list[Card]):
@@ -73,7 +75,7 @@ class Hand:
         self._hands: dict[int, Combination] = {}
         self.config = self._config()
         stacks = [self._stack() for _ in range(self.random.randint(2, 8))]
-        self.dealer = RoomDealer(seed)
+        self.dealer = RoomDealer(seed, alike=seed % ALIKE == 1)
         self.ours = Playing(seated(self.config, dict(enumerate(stacks, start=1))), self.dealer)
         self.theirs = FixedLimitSevenCardStud.create_state(
             (

@@ -416,7 +416,7 @@ def test_draw_own_discards_excluded() -> None:
         dealer = RoomDealer(seed)
         playing = Playing(seated(draw(4, 8, small_blind=2), alike(range(1, 5), 100), button=4), dealer).deal()
         playing.play("3 call\n4 call\n1 call\n2 check\n1 draw 01234\n2 draw 01234")
-        left, thrown, own = set(dealer.deck.stub), set(dealer.deck.discards), set(dealer.cards(3))
+        left, thrown, own = set(dealer.now.stub), set(dealer.now.discards), set(dealer.cards(3))
         assert (len(left), len(thrown)) == (2, 10)
         playing.play("3 draw 01234")
         assert playing.last(table.CardsDrawn).reshuffled
@@ -438,7 +438,7 @@ def test_seventh_street_exactly_enough_with_burns() -> None:
         playing.play(f"{folded} fold")
         while playing.hand.street < 3:
             _call_or_check(playing)
-        left = {*dealer.deck.stub, *dealer.deck.burned}
+        left = {*dealer.now.stub, *dealer.now.burned}
         assert len(left) == 7
         while playing.hand.street < 4:
             _call_or_check(playing)

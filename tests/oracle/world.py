@@ -6,9 +6,13 @@ wallet has its own idea of the table's escrow. ``do`` checks what has to hold wh
 - deciding changes nothing but what it returns, and that is what folding the events gives, also once they have been
   written and read again;
 - the invariants hold, and the table's escrow is what the wallet thinks;
-- the table waits for something, or there is nothing to wait for.
+- the table waits for something, or there is nothing to wait for;
+- a time-out leads to what T2 to T7 say, worked out here from the hand's events alone;
+- nobody posts the big blind twice in a row while three or more play (D15); no rake before the first round is complete
+  and none above its cap (M5).
 """
 
+from collections import Counter
 from itertools import product
 from typing import get_args
 
@@ -40,12 +44,18 @@ class World:
         self.state = initial_state()
         self.log: list[tuple[int, table.TableEvent]] = []
         self._given = 0
+        self._have_bet: set[int] = set()  # T3
+        self._protected: Counter[tuple[str, int]] = Counter()  # T7: by player and day
+        self._players: set[str] = set()
+        self._big_blind = ""
+        self._pots_formed = self._dealt_in = 0
         self._fold(table.TableOpened(TABLE_ID, config, ""))
         for seat, stack in stacks.items():
             self._fold(table.SeatReserved(seat, player_of(seat), player_of(seat), stack, f"first{seat}", "wait"))
             self._fold(table.PlayerSeated(seat, f"first{seat}"))
             self.escrow += stack
         self._fold(table.NextHandScheduled(self.now))
+        self._older = (self.state, _encode(self.state))  # what an earlier decision returned, and still is
 
     def _fold(self, event: table.TableEvent) -> None:
         self.state.now_ms = self.now
@@ -75,9 +85,13 @@ class World:
             assert decision.message.endswith((".", "?", "!")), decision
             return decision
         self._check_fold(decision)
-        self.state = decision.state
-        for event in decision.events:
+        before, self.state = self.state, decision.state
+        assert _encode(self._older[0]) == self._older[1], "a state that was returned before has changed"
+        self._older = (decision.state, _encode(decision.state))
+        for number, event in enumerate(decision.events):
             self._hear(event)
+            if isinstance(event, table.TimedOut):
+                self._check_time_out(before, event, decision.events[number + 1])
         self.check()
         return decision
 
@@ -159,13 +173,63 @@ class World:
             assert isinstance(self.try_(commands.Act(turn.turn_id, kind, to), "a stranger"), Rejected)
 
     def player_at(self, number: int) -> str:
-        seat = self.state.seats[number - 1]
+        return self.player_in(self.state, number)
+
+    @staticmethod
+    def player_in(state: TableState, number: int) -> str:
+        seat = state.seats[number - 1]
         assert seat is not None
         return seat.player_id
+
+    def _check_time_out(self, before: TableState, timed_out: table.TimedOut, then: table.TableEvent) -> None:
+        turn, config, seat = before.turn, self.config, timed_out.seat
+        assert turn is not None
+        assert (turn.turn_id, turn.seat) == (timed_out.turn_id, seat)
+        assert self.now >= turn.deadline_ms
+        kinds = {action.kind: action for action in turn.actions}
+        player_day = (self.player_in(before, seat), self.now // 86_400_000)
+        limit = config.protected_all_ins_per_day
+        expected: table.TableEvent
+        if "draw" in kinds:  # T6
+            expected = table.DrawChosen(seat, (), "", 0, "time")
+        elif (forced := kinds.get("bring_in")) is not None:  # T4
+            expected = table.BetPlaced(seat, "bring_in", forced.pay, forced.to, forced.all_in, "time")
+        elif config.timeout_policy == "fold" or (limit is not None and self._protected[player_day] >= limit):  # T7
+            expected = table.Checked(seat, "time") if "check" in kinds else table.Folded(seat, "time")
+        elif seat in self._have_bet:  # T2, T5
+            expected = table.AllInByTime(seat)
+            self._protected[player_day] += 1
+        else:
+            expected = table.Folded(seat, "time")
+        assert then == expected
+
+    def _check_hand(self, event: object) -> None:
+        """T3, M5 and D15, by what was told."""
+        match event:
+            case table.HandStarted():
+                self._have_bet = set()
+                self._pots_formed = 0
+                self._dealt_in = len(event.players)
+                players = {one.player_id for one in event.players}
+                big = next((one.player_id for one in event.players if one.seat == event.big_blind), "")
+                afresh = len(players & self._players) < 2
+                assert afresh or len(players) < 3 or big != self._big_blind or not big, "the big blind twice in a row"
+                self._players, self._big_blind = players, big
+            case table.Posted(kind="small_blind" | "big_blind" | "live_post") | table.BetPlaced():
+                self._have_bet.add(event.seat)
+            case table.PotsFormed():
+                self._pots_formed += 1
+            case table.HandEnded():
+                rake = self.config.rake
+                caps = {cap.players: cap.cap for cap in rake.caps if cap.players <= self._dealt_in}
+                assert not event.rake or self._pots_formed > 1, "no draw no drop, no fourth street no drop"
+                assert not rake.caps or event.rake <= (caps[max(caps)] if caps else 0)
+                assert event.rake % self.config.smallest_chip == 0
 
     # --- dealer and wallet -------------------------------------------------------------------------------------------
 
     def _hear(self, event: object) -> None:
+        self._check_hand(event)
         if (answer := self.dealer.answer(event)) is not None:
             self.asked_dealer.append(answer)
             if not isinstance(answer, table.HandShown):
