@@ -123,24 +123,31 @@ class Player:
 
     def play_to_the_end(self, hand_id: str, act: Callable[[Page, list[str]], str]) -> list[str]:
         """Until the hand has ended. ``act`` is given the buttons he has, by test id, and answers which one it used."""
-        used: list[str] = []
         page = f'[data-testid="table-page"][data-hand="{hand_id}"]'
-        turn = self.page.locator(f"{page}:not([data-phase='over']) .buttons button:enabled[class^='act-']")
         over = self.page.locator(f"{page}[data-phase='over'], [data-testid='table-page']:not([data-hand='{hand_id}'])")
+        return self._play_until(over, f"{page}:not([data-phase='over'])", act)
+
+    def play_until(self, test_id: str, act: Callable[[Page, list[str]], str]) -> None:
+        """Until there is such a button."""
+        self._play_until(self.page.get_by_test_id(test_id), '[data-testid="table-page"]', act)
+
+    def _play_until(self, end: Locator, page: str, act: Callable[[Page, list[str]], str]) -> list[str]:
+        used: list[str] = []
+        turn = self.page.locator(f"{page} .buttons button:enabled[class^='act-']")
         while True:
-            turn.or_(over).first.wait_for()
-            if over.count():
+            turn.or_(end).first.wait_for()
+            if end.count():
                 return used
             buttons = [str(name) for name in turn.evaluate_all("all => all.map((it) => it.dataset.testid)")]
             with contextlib.suppress(PlaywrightTimeout):  # his time ran out meanwhile
                 if buttons:
                     used.append(act(self.page, buttons))
-                    turn.first.wait_for(state="hidden")
+                    turn.first.wait_for(state="hidden", timeout=5_000)
 
 
 def by_mouse(page: Page, buttons: list[str]) -> str:
     """Checks and calls to the end; throws two cards."""
-    for choice in ("act-check", "act-call", "act-bring_in", "act-draw"):
+    for choice in ("act-check", "act-call", "act-bring_in", "act-draw", "act-muck"):
         if choice in buttons:
             if choice == "act-draw":
                 page.get_by_test_id("throw-1").click(timeout=3_000)
