@@ -5,6 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.requirements import PROJECT, need_docker, need_program, need_shared_data
+from tests.room import room
+
+__all__ = ["chromium", "project", "room", "shared_data"]
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 

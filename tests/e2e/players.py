@@ -49,8 +49,8 @@ class RawPlayer:
     def _authorization(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self._token}"}
 
-    async def play(self, table_id: str, buy_in: int | None, hands: int) -> None:
-        """Until ``hands`` hands have ended. ``buy_in`` None: an observer."""
+    async def play(self, table_id: str, buy_in: int | None, enough: asyncio.Event, hands: int) -> None:
+        """Until somebody at this table has seen ``hands`` hands end, and says so. ``buy_in`` None: an observer."""
         address = f"{self.url.replace('http', 'ws', 1)}/api/tables/{table_id}/socket"
         async with websockets.connect(address, additional_headers=self._authorization, proxy=None) as socket:
             if buy_in is not None:
@@ -62,6 +62,8 @@ class RawPlayer:
                     self.frames.append(text)
                     await self._react(socket, json.loads(text))
                     if self.hands_ended >= hands:
+                        enough.set()
+                    if enough.is_set():
                         return
             finally:
                 pinging.cancel()

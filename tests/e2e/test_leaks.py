@@ -71,11 +71,12 @@ async def _play(url: str, games: dict[str, str]) -> list[RawPlayer]:
     players: list[RawPlayer] = []
     async with asyncio.TaskGroup() as group:
         for number, (table_id, game) in enumerate(games.items()):
+            enough = asyncio.Event()
             for seat in range(PLAYERS[game] + 1):  # one of them watches
                 player = RawPlayer(url, f"{game}-{number}-{seat}", random.Random(100 * number + seat))
                 await player.register()
                 players.append(player)
-                group.create_task(player.play(table_id, None if seat == 0 else 4_000, HANDS))
+                group.create_task(player.play(table_id, None if seat == 0 else 4_000, enough, HANDS))
     return players
 
 
@@ -247,8 +248,17 @@ def _hands(recorded: Recorded) -> tuple[list[tuple[int, ...]], list[tuple[int, .
 
 def _found(hands: list[tuple[int, ...]], everything: bytes) -> int:
     """How many of the hands stand somewhere, packed as the room packs a list of cards, or as text."""
-    packed = sum(bytes([0x90 + len(cards), *cards]) in everything for cards in hands)
-    return packed + sum(text_of(cards).encode() in everything for cards in hands)
+    there = {
+        match[1]
+        for pattern in (
+            rb"(?=\x95([\x00-\x33]{5}))",
+            rb"(?=\x97([\x00-\x33]{7}))",
+            rb"(?=((?:[2-9TJQKA][cdhs]){5}))",
+            rb"(?=((?:[2-9TJQKA][cdhs]){7}))",
+        )
+        for match in re.finditer(pattern, everything)
+    }
+    return sum(bytes(cards) in there or text_of(cards).encode() in there for cards in hands)
 
 
 def test_redis_holds_no_hidden_hand_in_clear(recorded: Recorded) -> None:

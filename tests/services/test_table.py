@@ -201,7 +201,7 @@ async def test_crashes_in_the_middle_of_hands_change_nothing(service: str) -> No
     chance = random.Random(7)
     await room.open(DRAW)
     for name in ("ana", "ben", "cleo", "dan"):
-        await room.sit(name)
+        await room.sit(name, 80_000)  # nobody runs out
     for step in range(120):
         assert await room.act(chance)
         if step % 3 == 0:
