@@ -14,10 +14,9 @@ from brelan.events.config import TableConfig
 from brelan.histories.phh import PhhAction, PhhHand
 from brelan.rules import betting
 from brelan.rules.cards import text_of
-from brelan.rules.draft import player_at
 from brelan.rules.evaluation import best_hand_stud
 from brelan.rules.invariants import violations
-from brelan.rules.state import Rejected, TableState, Turn, initial_state
+from brelan.rules.state import Rejected, TableState, Turn, in_hand, initial_state, player_at
 from brelan.rules.table import AnyCommand, decide, evolve
 
 _TABLE_ID = "s00-replay"
@@ -165,7 +164,7 @@ class Replay:
         """Other rooms may shuffle folded hands back in (S11 does not), but nobody's card is dealt again."""
         hand = self.state.hand
         assert hand is not None
-        held = [card for player in betting.in_hand(hand) for card in self._cards[player.seat]]
+        held = [card for player in in_hand(hand) for card in self._cards[player.seat]]
         if set(cards) & set(held) or len(set(cards)) < len(cards):
             raise ReplayError(f"{text_of(cards)} cannot be dealt: somebody holds such a card")
 

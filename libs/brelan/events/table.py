@@ -83,14 +83,16 @@ class SeatReserved(Event, frozen=True):
     amount: int
     transfer_id: str
     entry: Entry
+    due_ms: int = 0  # when the wallet is asked again
 
 
 class SeatReleased(Event, frozen=True):
-    """The wallet declined."""
+    """The wallet declined; or he left, or the table closed, before it answered: what it funds then is refunded."""
 
     seat: int
     transfer_id: str
     reason: str
+    unanswered: bool = False
 
 
 class PlayerSeated(Event, frozen=True):
@@ -113,6 +115,7 @@ class TopUpRequested(Event, frozen=True):
     seat: int
     amount: int
     transfer_id: str
+    due_ms: int = 0
 
 
 class TopUpFunded(Event, frozen=True):
@@ -176,10 +179,12 @@ class PlayerLeft(Event, frozen=True):
     player_id: str
     amount: int
     transfer_id: str
+    due_ms: int = 0
+    until_ms: int = 0  # M4: until then he comes back with at least this amount
 
 
 class TransferSettled(Event, frozen=True):
-    """The wallet has booked a cash-out, rake or refund."""
+    """The wallet has booked a cash-out, rake or refund; or declined what nobody waits for any more."""
 
     transfer_id: str
 
@@ -197,6 +202,7 @@ class RefundRequested(Event, frozen=True):
     transfer_id: str  # "refund:<transfer>"
     player_id: str
     amount: int
+    due_ms: int = 0
 
 
 # --- the hand ----------------------------------------------------------------------------------------------------
@@ -324,6 +330,7 @@ class AllInByTime(Event, frozen=True):
     """T2: he acts no more in this hand; his chips stay his; he contests what his money reached."""
 
     seat: int
+    day: int = 0  # T7: counted from the store's epoch
 
 
 class DrawChosen(Event, frozen=True):
@@ -423,6 +430,7 @@ class HandEnded(Event, frozen=True):
     rake: int
     stacks: tuple[PotShare, ...]
     transfer_id: str = ""
+    due_ms: int = 0
 
 
 class HandVoided(Event, frozen=True):

@@ -1,88 +1,72 @@
 """Time.
 
-- T1: the action time is the table's; the deadline stands in the turn. T9: it never moves for a connection's sake.
-- T2, T3, T5: a player whose time runs out is folded, or, if he has put in a bet in this hand, all-in with what is in.
-- T4: the bring-in is posted for him, and his next turn has its clock.
+- T1: a decision has the table's action time; the deadline stands in the turn. T9: it is the same for everybody.
+- T2: whoever lets it run out is folded, or all-in with what he has in when he has put in a bet in this hand.
+- T3: blinds, bring-in, completion, bet, call and raise are bets (``has_bet``), antes and dead blinds are not.
+- T4: the bring-in is posted for him, and his next turn has its clock. T5: what he faced does not matter.
 - T6: at the draw he stands pat, and nothing else happens to him: that is no betting turn.
-- T7: he is marked away; the table's policy may be to fold, and may limit the protected all-ins of a day.
-- M3: a player who has left is folded at his turn; a bring-in he owes is posted first, at the draw he stands pat.
+- T7: he is marked away, and sits out from the end of the hand. A table may fold instead of protecting (``fold``), or
+  protect only so often a day: then he checks if that is free, else he is folded.
+- T8: applied when the wait is still open and its time had come when the time-out arrived; otherwise ignored.
 """
 
 from brelan.events import table
-from brelan.events.table import Action, Cause
-from brelan.rules.draft import WAIT_MS, Draft, player_at
-from brelan.rules.folding import DAY_MS
-from brelan.rules.state import HandPlayer
+from brelan.rules import between_hands, dealing, seating
+from brelan.rules.draft import Draft
+from brelan.rules.state import HandPlayer, Turn, player_at
+
+DAY_MS = 86_400_000  # T7
 
 
-def open_turn(draft: Draft, player: HandPlayer, actions: tuple[Action, ...], raises_left: int | None = None) -> None:
-    """Whoever has left does not keep the others waiting."""
-    state = draft.state
-    deadline_ms = draft.now_ms + draft.config.action_time_ms
-    draft.emit(table.TurnOpened(state.turns_opened + 1, player.seat, deadline_ms, actions, raises_left))
-    seat = state.seats[player.seat - 1]
-    if seat is not None and seat.leave_asked:
-        act_for_leaver(draft)
+def expire(draft: Draft, deadline_ms: int, arrived_at_ms: int) -> None:
+    """Every wait that was due by then. One at most of turn, dealer, pause and question is open."""
+    state, due_ms = draft.state, min(deadline_ms, arrived_at_ms)
+    for transfer in list(state.transfers.values()):
+        if transfer.due_ms <= due_ms:
+            seating.ask_again(draft, transfer)
+    if state.status == "frozen":
+        return
+    if state.turn is not None:
+        if state.turn.deadline_ms <= due_ms:
+            run_out(draft, state.turn)
+    elif state.dealer_wait is not None:
+        if state.dealer_wait.due_ms <= due_ms:
+            dealing.ask_again(draft)
+    elif state.next_hand_ms is not None:
+        if state.next_hand_ms <= due_ms:
+            between_hands.ask_or_start(draft)
+    elif state.post_ask and state.post_deadline_ms <= due_ms:
+        between_hands.take_silence_for_no(draft)
 
 
-def act(draft: Draft, seat: int, action: Action, cause: Cause) -> None:
-    match action.kind:
-        case "fold":
-            draft.emit(table.Folded(seat, cause))
-        case "check":
-            draft.emit(table.Checked(seat, cause))
-        case "call" | "bet" | "raise" | "complete" | "bring_in":
-            draft.emit(table.BetPlaced(seat, action.kind, action.pay, action.to, action.all_in, cause))
-        case _:
-            raise ValueError(f"{action.kind} is no betting action")
-
-
-def draw(draft: Draft, seat: int, positions: tuple[int, ...], cause: Cause) -> None:
-    request_id = f"{draft.hand.hand_id}:draw:{seat}" if positions else ""
-    due_ms = draft.now_ms + WAIT_MS if positions else 0
-    draft.emit(table.DrawChosen(seat, positions, request_id, due_ms, cause))
-
-
-def act_for_leaver(draft: Draft) -> None:
-    """M3."""
-    turn = draft.state.turn
-    assert turn is not None
-    for kind in ("draw", "bring_in", "fold"):
-        for action in turn.actions:
-            if action.kind == kind:
-                if kind == "draw":
-                    draw(draft, turn.seat, (), "left")
-                else:
-                    act(draft, turn.seat, action, "left")
-                return
-
-
-def run_out(draft: Draft) -> None:
-    """The open turn's time is over."""
-    turn = draft.state.turn
-    assert turn is not None
+def run_out(draft: Draft, turn: Turn) -> None:
+    """T2, T4-T7."""
+    player = player_at(draft.hand, turn.seat)
     listed = {action.kind: action for action in turn.actions}
-    if "draw" in listed:  # T6
-        draw(draft, turn.seat, (), "time")
+    if "draw" in listed:
+        dealing.choose_draw(draft, turn.seat, (), "time")
         return
     draft.emit(table.TimedOut(turn.seat, turn.turn_id))
-    if "bring_in" in listed:  # T4
-        act(draft, turn.seat, listed["bring_in"], "time")
-    elif not _protects(draft, turn.seat):
-        act(draft, turn.seat, listed.get("check") or listed["fold"], "time")
-    elif player_at(draft.hand, turn.seat).has_bet:  # T2, T3, T5
-        draft.emit(table.AllInByTime(turn.seat))
+    if "bring_in" in listed:
+        posted = listed["bring_in"]
+        draft.emit(table.BetPlaced(turn.seat, "bring_in", posted.pay, posted.to, posted.all_in, "time"))
+    elif draft.config.timeout_policy == "protect" and not player.has_bet:
+        draft.emit(table.Folded(turn.seat, "time"))
+    elif _is_protected(draft, player):
+        draft.emit(table.AllInByTime(turn.seat, draft.now_ms // DAY_MS))
+    elif "check" in listed:
+        draft.emit(table.Checked(turn.seat, "time"))
     else:
         draft.emit(table.Folded(turn.seat, "time"))
 
 
-def _protects(draft: Draft, seat: int) -> bool:
+def _is_protected(draft: Draft, player: HandPlayer) -> bool:
     """T7."""
     config = draft.config
     if config.timeout_policy == "fold":
         return False
     if config.protected_all_ins_per_day is None:
         return True
-    state, player_id = draft.state, player_at(draft.hand, seat).player_id
-    used = state.protected.get(player_id, 0) if state.protected_day == draft.now_ms // DAY_MS else 0
-    return used < config.protected_all_ins_per_day
+    state = draft.state
+    used_today = state.protected.get(player.player_id, 0) if state.protected_day == draft.now_ms // DAY_MS else 0
+    return used_today < config.protected_all_ins_per_day

@@ -1,52 +1,68 @@
-"""What must hold after every decision; checked in production, before it is committed.
+"""What must hold after every decision. The table service asks before it commits, and freezes the table instead.
 
-M6: a hand makes no chips and loses none. Cards are unique. One open wait at most, for somebody who can act.
+M6: no chip is made or lost, neither by a hand nor by the table. No amount is negative. One wait at most is open, and a
+turn is somebody's who can act. No card lies on the table twice.
 """
 
-from brelan.rules.state import Hand, TableState
+from brelan.rules.state import Hand, HandPlayer, TableState, player_at
 
 
 def violations(state: TableState) -> list[str]:
     """Sentences; empty when all is well."""
-    found = []
+    found: list[str] = []
+    chips = 0
     for seat in state.seats:
-        if seat is not None and min(seat.stack, seat.chips_waiting, seat.reserved) < 0:
-            found.append(f"seat {seat.seat} has a negative amount")  # noqa: PERF401 - it hardly ever happens
-    if any(transfer.amount <= 0 for transfer in state.transfers.values()):
-        found.append("a transfer has no amount")
+        if seat is None:
+            continue
+        chips += seat.stack + seat.chips_waiting
+        if seat.stack < 0 or seat.chips_waiting < 0 or seat.reserved < 0 or seat.top_up_asked < 0:
+            found.append(f"seat {seat.seat} has a negative amount")
+    if chips != state.chips:
+        found.append(f"the seats have {chips} chips, {state.chips} were brought")
+    for transfer in state.transfers.values():
+        if transfer.amount <= 0:
+            found += [f"transfer {transfer.transfer_id} moves {transfer.amount}"]
+    waits = (state.turn, state.dealer_wait, state.next_hand_ms, state.post_ask or None)
+    if sum(wait is not None for wait in waits) > 1:
+        found.append("the table waits for more than one thing")
     if state.hand is not None:
-        found += _in_hand(state, state.hand)
+        _check_hand(state, state.hand, found)
     elif state.turn is not None or state.dealer_wait is not None:
-        found.append("something is open without a hand")
+        found.append("a turn or a request is open without a hand")
     return found
 
 
-def _in_hand(state: TableState, hand: Hand) -> list[str]:
-    found = []
-    before = now = in_pots = 0
-    cards: list[int] = [] if hand.community is None else [hand.community]
+def _check_hand(state: TableState, hand: Hand, found: list[str]) -> None:
+    began = have = put_in = bets = cards = 0
+    up: set[int] = set() if hand.community is None else {hand.community}
     for player in hand.players:
-        before += player.starting_stack
-        now += player.stack
-        in_pots += player.put_in
-        cards += player.up
-        if player.stack < 0 or player.put_in < player.bet or player.put_in < player.dead:
-            found.append(f"seat {player.seat} has a negative amount")
-    if now + in_pots + hand.rake - hand.awarded != before:
-        found.append(f"the hand began with {before} and now accounts for {now + in_pots + hand.rake - hand.awarded}")
-    if len(set(cards)) != len(cards):
+        began += player.starting_stack
+        have += player.stack
+        put_in += player.put_in
+        bets += player.bet
+        cards += len(player.up)
+        up.update(player.up)
+        if player.stack < 0 or not 0 <= player.bet + player.dead <= player.put_in or player.bet > hand.price:
+            found.append(
+                f"seat {player.seat} has put in {player.put_in}, has bet {player.bet}, has {player.stack} left"
+            )
+        seat = state.seats[player.seat - 1]
+        if seat is None or seat.player_id != player.player_id or seat.stack != player.starting_stack:
+            found.append(f"seat {player.seat} changed during the hand")
+    if have + put_in - hand.awarded + hand.rake != began:
+        found.append(f"the hand began with {began} chips and has {have + put_in - hand.awarded + hand.rake}")
+    if hand.pots and sum(pot.amount for pot in hand.pots) != put_in - bets:
+        found.append(f"the pots do not hold the {put_in - bets} that were put in")
+    if len(up) != cards + (hand.community is not None):
         found.append("a card lies on the table twice")
-    if state.turn is not None and state.dealer_wait is not None:
-        found.append("a turn is open while the dealer is waited for")
     if state.turn is None and state.dealer_wait is None:
         found.append("the hand waits for nobody")
-    if state.turn is not None and not _may_decide(hand, state.turn.seat):
-        found.append(f"seat {state.turn.seat} has the turn and cannot act")
-    return found
+    elif state.turn is not None and not _may_decide(hand, player_at(hand, state.turn.seat)):
+        found.append(f"it is the turn of seat {state.turn.seat}, who cannot act")
 
 
-def _may_decide(hand: Hand, seat: int) -> bool:
-    for player in hand.players:
-        if player.seat == seat:
-            return not player.folded and (not player.all_in or (hand.phase == "drawing" and not player.protected))
-    return False
+def _may_decide(hand: Hand, player: HandPlayer) -> bool:
+    """Who is all-in still draws (D11)."""
+    if player.folded or player.protected:
+        return False
+    return hand.phase == "drawing" or not player.all_in

@@ -1,80 +1,118 @@
 """Seats and money.
 
-- M1: every purchase of chips is at least the posted minimum. M2: only from the wallet, and not during a hand he is in.
-- M3: who leaves in a hand is folded at his turn, and paid when it is over.
-- M4: who comes back within sixty minutes brings what he left with.
-- T7: who timed out sits out from the end of the hand. D13, D14: entering and coming back (see ``draw``).
+- M1: every purchase of chips, sitting down or topping up, is at least the posted minimum.
+- M2: money comes from the wallet and goes to it. In a hand that he is in a player neither buys nor takes any.
+- M3: who leaves during a hand is paid when it is over.
+- M4: who comes back within sixty minutes brings at least what he left with.
+- D13, D14: who has to wait for the big blind, or to post, chooses.
+
+A purchase is asked of the wallet, and asked again under the same id until it answers. Whatever it funds that nobody
+waits for any more is refunded.
 """
 
 from brelan.events import commands, money, table
-from brelan.rules.draft import WAIT_MS, Draft, dealt_in
+from brelan.events.config import TableConfig
+from brelan.rules.draft import ANSWER_MS, Draft
+from brelan.rules.folding.seats import RETURN_MS
 from brelan.rules.rejections import rejected
-from brelan.rules.state import Rejected, Seat, Transfer
+from brelan.rules.state import Rejected, Seat, Transfer, is_dealt_in, seat_of
 
-LONGEST_WAIT = 6  # the wallet is asked again after 5, 10, 20 ... 320 s
 OUTGOING = ("cash_out", "rake", "refund")
+MOST_CHIPS = 10**12  # in one purchase
+LONGEST_WAIT_MS = 300_000  # 5, 10, 20 ... seconds, then every five minutes
+PATIENCE = 7  # asked so often, for more than ten minutes, the wallet is taken to be out of order
+
+# --- sitting down ------------------------------------------------------------------------------------------------
 
 
 def sit_down(draft: Draft, command: commands.SitDown, player_id: str, name: str) -> Rejected | None:
-    seats, config = draft.state.seats, draft.config
-    if problem := _bad_purchase(draft, command.amount):
-        return problem
-    left_with = max(
-        (one.amount for one in draft.state.departed if _still_bound(draft, one.player_id, player_id, one.until_ms)),
-        default=0,
+    state = draft.state
+    if state.status == "closing":
+        return rejected("table_closing")
+    if seat_of(state, player_id) is not None:
+        return rejected("already_seated")
+    if refusal := _purchase_refused(draft.config, command.amount):
+        return refusal
+    if command.amount < (least := _left_with(draft, player_id)):
+        return rejected("brings_too_little", least)
+    number = _free_seat(draft, command.seat)
+    if isinstance(number, Rejected):
+        return number
+    transfer_id = draft.next_transfer_id()
+    draft.emit(
+        table.SeatReserved(number, player_id, name, command.amount, transfer_id, command.entry, draft.answer_due_ms)
     )
-    if command.amount < left_with:
-        return rejected("brings_too_little", left_with)
+    return None
+
+
+def _free_seat(draft: Draft, wanted: int | None) -> int | Rejected:
+    seats = draft.state.seats
     free = [index + 1 for index, seat in enumerate(seats) if seat is None]
-    if command.seat is not None and not 1 <= command.seat <= config.seats:
-        return rejected("no_such_seat", config.seats)
+    if wanted is not None and not 1 <= wanted <= len(seats):
+        return rejected("no_such_seat", len(seats))
     if not free:
         return rejected("table_full")
-    if command.seat is not None and command.seat not in free:
-        return rejected("seat_taken")
-    seat = command.seat or free[0]
-    draft.emit(table.SeatReserved(seat, player_id, name, command.amount, draft.transfer_id, command.entry))
-    return None
+    if wanted is None:
+        return free[0]
+    return wanted if wanted in free else rejected("seat_taken")
 
 
-def _still_bound(draft: Draft, departed: str, player_id: str, until_ms: int) -> bool:
-    return departed == player_id and until_ms > draft.now_ms
+def _left_with(draft: Draft, player_id: str) -> int:
+    """M4."""
+    for departed in draft.state.departed:
+        if departed.player_id == player_id and departed.until_ms > draft.now_ms:
+            return departed.amount
+    return 0
 
 
-def _bad_purchase(draft: Draft, amount: int) -> Rejected | None:
-    config = draft.config
+def _purchase_refused(config: TableConfig, amount: int) -> Rejected | None:
+    """M1."""
     if amount < config.minimum_buy_in:
         return rejected("buy_in_too_small", config.minimum_buy_in)
+    if amount > MOST_CHIPS:
+        return rejected("buy_in_too_large", MOST_CHIPS)
     if amount % config.smallest_chip:
         return rejected("not_whole_chips", config.smallest_chip)
-    if amount > 10**12:
-        return rejected("buy_in_too_large", 10**12)
     return None
+
+
+# --- at the table ------------------------------------------------------------------------------------------------
 
 
 def top_up(draft: Draft, command: commands.TopUp, seat: Seat) -> Rejected | None:
-    if problem := _bad_purchase(draft, command.amount):
-        return problem
     if seat.reserved:
         return rejected("buy_in_pending")
     if seat.leave_asked:
         return rejected("leaving_already")
-    asked = any(transfer.kind == "top_up" and transfer.seat == seat.seat for transfer in draft.state.transfers.values())
-    if asked or seat.top_up_asked:
+    if refusal := _purchase_refused(draft.config, command.amount):
+        return refusal
+    if seat.top_up_asked or _pending(draft, "top_up", seat):
         return rejected("top_up_pending")
-    if dealt_in(draft.state, seat.seat):
+    if is_dealt_in(draft.state, seat.seat):
         draft.emit(table.TopUpAsked(seat.seat, command.amount))
     else:
-        draft.emit(table.TopUpRequested(seat.seat, command.amount, draft.transfer_id))
+        request_top_up(draft, seat, command.amount)
+    return None
+
+
+def request_top_up(draft: Draft, seat: Seat, amount: int) -> None:
+    draft.emit(table.TopUpRequested(seat.seat, amount, draft.next_transfer_id(), draft.answer_due_ms))
+
+
+def _pending(draft: Draft, kind: str, seat: Seat) -> Transfer | None:
+    for transfer in draft.state.transfers.values():
+        if (transfer.kind, transfer.seat, transfer.player_id) == (kind, seat.seat, seat.player_id):
+            return transfer
     return None
 
 
 def sit_out(draft: Draft, seat: Seat) -> Rejected | None:
-    if seat.sitting_out or seat.sit_out_asked:
-        return rejected("sitting_out_already")
+    """In a hand: from its end on."""
     if seat.reserved:
         return rejected("buy_in_pending")
-    if dealt_in(draft.state, seat.seat):
+    if seat.sitting_out or seat.sit_out_asked:
+        return rejected("sitting_out_already")
+    if is_dealt_in(draft.state, seat.seat):
         draft.emit(table.SitOutAsked(seat.seat))
     else:
         draft.emit(table.SatOut(seat.seat, "asked"))
@@ -90,21 +128,50 @@ def come_back(draft: Draft, command: commands.ComeBack, seat: Seat) -> Rejected 
     return None
 
 
-def leave(draft: Draft, seat: Seat) -> Rejected | None:
-    if seat.reserved:
-        return rejected("buy_in_pending")
-    if seat.leave_asked:
-        return rejected("leaving_already")
-    if dealt_in(draft.state, seat.seat):
-        draft.emit(table.LeaveAsked(seat.seat))
-    else:
-        _go(draft, seat)
+def choose_entry(draft: Draft, command: commands.ChooseEntry, seat: Seat) -> Rejected | None:
+    if not (seat.owes_big_blind or seat.owes_small_blind):
+        return rejected("nothing_to_choose")
+    if seat.entry != command.entry:
+        draft.emit(table.EntryChosen(seat.seat, command.entry))
     return None
 
 
-def _go(draft: Draft, seat: Seat) -> None:
+def set_preferences(draft: Draft, command: commands.SetPreferences, seat: Seat) -> None:
+    if (seat.auto_post, seat.auto_muck) != (command.auto_post, command.auto_muck):
+        draft.emit(table.PreferencesSet(seat.seat, command.auto_post, command.auto_muck))
+    if command.auto_post and seat.seat in draft.state.post_ask:
+        draft.emit(table.PostAgreed(seat.seat))
+
+
+# --- leaving -----------------------------------------------------------------------------------------------------
+
+
+def leave(draft: Draft, seat: Seat) -> Rejected | None:
+    """M3: at once, or when the hand is over."""
+    if seat.leave_asked:
+        return rejected("leaving_already")
+    if seat.reserved:
+        release(draft, seat, "You left before the buy-in was there.")
+    elif is_dealt_in(draft.state, seat.seat):
+        draft.emit(table.LeaveAsked(seat.seat))
+    else:
+        pay_out(draft, seat)
+    return None
+
+
+def pay_out(draft: Draft, seat: Seat) -> None:
     amount = seat.stack + seat.chips_waiting
-    draft.emit(table.PlayerLeft(seat.seat, seat.player_id, amount, draft.transfer_id if amount else ""))
+    transfer_id = draft.next_transfer_id() if amount else ""
+    due_ms = draft.answer_due_ms if amount else 0
+    until_ms = draft.now_ms + RETURN_MS
+    draft.emit(table.PlayerLeft(seat.seat, seat.player_id, amount, transfer_id, due_ms, until_ms))
+
+
+def release(draft: Draft, seat: Seat, reason: str) -> None:
+    """Before the wallet has answered. The transfer is kept until it does."""
+    transfer = _pending(draft, "buy_in", seat)
+    assert transfer is not None
+    draft.emit(table.SeatReleased(seat.seat, transfer.transfer_id, reason, unanswered=True))
 
 
 # --- the wallet's answers ----------------------------------------------------------------------------------------
@@ -113,45 +180,62 @@ def _go(draft: Draft, seat: Seat) -> None:
 def funded(draft: Draft, reply: money.Funded) -> None:
     transfer = draft.state.transfers.get(reply.transfer_id)
     if transfer is None:
-        _refund_unexpected(draft, reply)
+        if not _was_answered(draft, reply.transfer_id):
+            _refund(draft, reply.transfer_id, reply.player_id, reply.amount)
         return
-    if transfer.kind in OUTGOING:  # no answer to that
+    if transfer.kind in OUTGOING:
         return
-    if not transfer.seat:  # nobody waits for it any more
-        draft.emit(table.RefundRequested(f"refund:{reply.transfer_id}", transfer.player_id, transfer.amount))
+    _check(transfer, reply)
+    seat = _seat_waiting_for(draft, transfer)
+    if seat is None:
+        _refund(draft, transfer.transfer_id, transfer.player_id, transfer.amount)
     elif transfer.kind == "buy_in":
-        draft.emit(table.PlayerSeated(transfer.seat, reply.transfer_id))
+        draft.emit(table.PlayerSeated(seat.seat, transfer.transfer_id))
     else:
-        draft.emit(table.TopUpFunded(transfer.seat, transfer.amount, reply.transfer_id))
-        if not dealt_in(draft.state, transfer.seat):
-            draft.emit(table.ChipsAdded(transfer.seat, transfer.amount))
+        draft.emit(table.TopUpFunded(seat.seat, transfer.amount, transfer.transfer_id))
+        if not is_dealt_in(draft.state, seat.seat):
+            draft.emit(table.ChipsAdded(seat.seat, transfer.amount))
 
 
-def _refund_unexpected(draft: Draft, reply: money.Funded) -> None:
-    refund_id = f"refund:{reply.transfer_id}"
-    if refund_id not in draft.state.transfers and not _answered_before(draft, reply.transfer_id):
-        draft.emit(table.RefundRequested(refund_id, reply.player_id, reply.amount))
+def _check(transfer: Transfer, reply: money.Funded) -> None:
+    if (transfer.player_id, transfer.amount) != (reply.player_id, reply.amount):
+        raise ValueError(f"the wallet funded {reply} where {transfer} was asked for")
 
 
-def _answered_before(draft: Draft, transfer_id: str) -> bool:
-    """A transfer that was asked for twice is answered twice. Its number says that this table made it and settled it."""
-    prefix, _, number = transfer_id.rpartition(":")
+def _refund(draft: Draft, transfer_id: str, player_id: str, amount: int) -> None:
+    refund_id = f"refund:{transfer_id}"
+    if refund_id not in draft.state.transfers:
+        draft.emit(table.RefundRequested(refund_id, player_id, amount, draft.answer_due_ms))
+
+
+def _was_answered(draft: Draft, transfer_id: str) -> bool:
+    """This table made it, and knows it no more: it was settled, and this is the same answer again."""
     state = draft.state
+    prefix, _, number = transfer_id.rpartition(":")
     ours = prefix == f"{state.table_id}:{state.epoch}" and number.isdigit()
     return ours and 1 <= int(number) <= state.transfers_made
 
 
+def _seat_waiting_for(draft: Draft, transfer: Transfer) -> Seat | None:
+    """None when he has left since."""
+    seat = seat_of(draft.state, transfer.player_id)
+    if seat is None or seat.seat != transfer.seat:
+        return None
+    return seat if bool(seat.reserved) == (transfer.kind == "buy_in") else None
+
+
 def declined(draft: Draft, reply: money.Declined) -> None:
+    """What leaves the table cannot be declined: it is asked again."""
     transfer = draft.state.transfers.get(reply.transfer_id)
-    if transfer is None or transfer.kind in OUTGOING:  # what leaves the table cannot be declined: it is asked again
+    if transfer is None or transfer.kind in OUTGOING:
         return
-    if not transfer.seat:
-        draft.emit(table.TransferSettled(reply.transfer_id))
+    seat = _seat_waiting_for(draft, transfer)
+    if seat is None:
+        draft.emit(table.TransferSettled(transfer.transfer_id))
     elif transfer.kind == "buy_in":
-        draft.emit(table.SeatReleased(transfer.seat, reply.transfer_id, reply.reason))
-        draft.emit(table.TransferSettled(reply.transfer_id))
+        draft.emit(table.SeatReleased(seat.seat, transfer.transfer_id, reply.reason))
     else:
-        draft.emit(table.TopUpDeclined(transfer.seat, reply.transfer_id, reply.reason))
+        draft.emit(table.TopUpDeclined(seat.seat, transfer.transfer_id, reply.reason))
 
 
 def booked(draft: Draft, reply: money.Booked) -> None:
@@ -161,58 +245,9 @@ def booked(draft: Draft, reply: money.Booked) -> None:
 
 
 def ask_again(draft: Draft, transfer: Transfer) -> None:
-    wait_ms = WAIT_MS * 2 ** min(transfer.asked, LONGEST_WAIT)
+    """Twice as long each time; a table plays on meanwhile. After ten minutes somebody has to look."""
+    patient = transfer.asked < PATIENCE
+    wait_ms = min(ANSWER_MS * 2**transfer.asked, LONGEST_WAIT_MS)
     draft.emit(table.TransferAskedAgain(transfer.transfer_id, draft.now_ms + wait_ms))
-
-
-# --- between hands -----------------------------------------------------------------------------------------------
-
-
-def after_hand(draft: Draft) -> None:
-    """Waiting chips, leavers, who asked to sit out, who timed out, who has nothing left."""
-    for seat in list(draft.state.seats):
-        if seat is None or seat.reserved:
-            continue
-        if seat.leave_asked:
-            _go(draft, seat)
-            continue
-        if seat.chips_waiting:
-            draft.emit(table.ChipsAdded(seat.seat, seat.chips_waiting))
-        if seat.top_up_asked:
-            draft.emit(table.TopUpRequested(seat.seat, seat.top_up_asked, draft.transfer_id))
-        _maybe_sit_out(draft, seat)
-
-
-def _maybe_sit_out(draft: Draft, seat: Seat) -> None:
-    if seat.sitting_out:
-        return
-    if seat.away:
-        draft.emit(table.SatOut(seat.seat, "timed_out"))
-    elif seat.sit_out_asked:
-        draft.emit(table.SatOut(seat.seat, "asked"))
-    elif not seat.stack:
-        draft.emit(table.SatOut(seat.seat, "no_chips"))
-
-
-def close(draft: Draft) -> None:
-    """Everybody is paid; who was about to sit down is let go."""
-    for seat in list(draft.state.seats):
-        if seat is None:
-            continue
-        if seat.reserved:
-            pending = next(
-                one for one in draft.state.transfers.values() if one.seat == seat.seat and one.kind == "buy_in"
-            )
-            draft.emit(table.SeatReleased(seat.seat, pending.transfer_id, "The table is closing."))
-        else:
-            _go(draft, seat)
-    draft.emit(table.TableClosed())
-
-
-def ready(draft: Draft) -> list[int]:
-    """Seats present and playing, ascending."""
-    return [
-        seat.seat
-        for seat in draft.state.seats
-        if seat is not None and not seat.reserved and not seat.sitting_out and not seat.leave_asked and seat.stack > 0
-    ]
+    if not patient and draft.state.status not in ("frozen", "closed"):
+        draft.emit(table.TableFrozen(f"The wallet has not answered {transfer.transfer_id}."))

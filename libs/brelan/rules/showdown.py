@@ -1,102 +1,161 @@
-"""Showdown and payment.
+"""Showdown, and how a hand ends.
 
-- H1: the last to bet or raise on the final round shows first; if all checked, who had to act first; then clockwise.
-  With a side pot its players show first. H6: with no betting left, the last who bet on any street begins.
-- H2: a winner who was not called need not show. H3: winners and the first to show are shown, the others may.
-- H4: cards speak: the dealer compares. H7: the last side pot is settled first.
-- B8: what nobody matched goes back first. M5: no rake from a hand that ended before the first round was complete.
+- H1: the last to bet or raise on the final round shows first; if all checked, who had to act first. The others follow
+  clockwise, those who contest a side pot before those who only contest the main pot.
+- H2: a winner who was not called need not show. H3: a hand that wins a pot is shown, and the first one; the others may
+  be shown or mucked. H4: cards speak: the dealer compares, and mucking is only for a hand that lost all its pots.
+- H6: with no betting left H1 begins at the last who bet or raised on any street.
+- H7: the last side pot is settled first. B8: what nobody matched goes back before anything else.
+- M5: no rake when the hand ends before the first betting round is complete.
 """
 
 from collections.abc import Sequence
 
 from brelan.events import table
-from brelan.events.table import PotShare
+from brelan.events.table import Pot, PotShare, ShownHand
 from brelan.rules import pots
-from brelan.rules.betting import in_hand
-from brelan.rules.draft import WAIT_MS, Draft, clockwise_from
-from brelan.rules.games import Game, game_of
-from brelan.rules.state import Hand, HandPlayer
+from brelan.rules.dealing import is_awaited
+from brelan.rules.draft import Draft
+from brelan.rules.rejections import rejected
+from brelan.rules.state import Hand, HandPlayer, Rejected, Seat, in_hand, index_of, player_at, seat_at
 
 
-def collect(draft: Draft) -> None:
-    """The round is over: B8, then the pots."""
-    back = pots.uncalled(draft.hand.players)
-    while back is not None:
-        draft.emit(table.BetReturned(*back))
-        back = pots.uncalled(draft.hand.players)
-    draft.emit(table.PotsFormed(pots.pots(draft.hand.players)))
+def collect_bets(draft: Draft) -> None:
+    """The round is over: B8, then B9."""
+    players = draft.hand.players
+    returned = pots.unmatched(players)
+    if returned is not None:
+        draft.emit(returned)
+    draft.emit(table.PotsFormed(pots.form(players)))
 
 
-def request(draft: Draft) -> None:
-    """To the dealer: compare."""
+# --- who shows ---------------------------------------------------------------------------------------------------
+
+
+def request_comparison(draft: Draft) -> None:
     hand = draft.hand
     request_id = f"{hand.hand_id}:showdown"
-    order = tuple(_order(hand, game_of(draft.config)))
-    draft.emit(table.ShowdownRequested(request_id, hand.hand_id, hand.pots, order, draft.now_ms + WAIT_MS))
+    order = show_order(hand, draft.game.opener(hand))
+    draft.emit(table.ShowdownRequested(request_id, hand.hand_id, hand.pots, order, draft.answer_due_ms))
 
 
-def _order(hand: Hand, game: Game) -> list[int]:
-    """H1, H6. With no bet and no turn in the whole hand: who would have had to act first."""
-    seats = [player.seat for player in in_hand(hand)]
-    starts = (hand.last_aggressor, hand.first_to_act, hand.hand_aggressor)
-    first = next((seat for seat in starts if seat is not None), game.first_to_act(hand).seat)
-    around = [player.seat for player in clockwise_from(hand, first) if player.seat in seats]
-    deepest = {seat: max(place for place, pot in enumerate(hand.pots) if seat in pot.seats) for seat in seats}
-    return sorted(around, key=lambda seat: -deepest[seat])
+def show_order(hand: Hand, opener: int) -> tuple[int, ...]:
+    """H1, H6. ``opener``: index of who acts first on the street when there is nothing else to go by."""
+    first = _first_to_show(hand)
+    start = opener if first is None else index_of(hand, first)
+    clockwise = [player.seat for player in hand.players[start:] + hand.players[:start] if not player.folded]
+    return tuple(sorted(clockwise, key=lambda seat: -_deepest_contested(hand.pots, seat)))
 
 
-def resolve(draft: Draft, resolved: table.ShowdownResolved) -> None:
-    """The dealer's answer: show, pay, muck."""
+def _first_to_show(hand: Hand) -> int | None:
+    if hand.last_aggressor is not None:
+        return hand.last_aggressor
+    if hand.first_to_act is not None:
+        return hand.first_to_act
+    return hand.hand_aggressor
+
+
+def _deepest_contested(all_pots: Sequence[Pot], seat: int) -> int:
+    places = [place for place, pot in enumerate(all_pots) if seat in pot.seats and len(pot.seats) > 1]
+    return max(places, default=0)
+
+
+# --- the dealer's answer -----------------------------------------------------------------------------------------
+
+
+def resolve(draft: Draft, answer: table.ShowdownResolved) -> bool:
+    """Whether the hand is over by it."""
+    if not is_awaited(draft.state, answer.request_id):
+        return False
     hand = draft.hand
-    _check(hand, resolved)
-    draft.emit(resolved)
-    for shown in resolved.hands:
+    _check(hand, answer)
+    draft.emit(answer)
+    for shown in answer.hands:
         draft.emit(table.HandShown(shown))
-    award(draft, resolved.winners, raked=True)
-    losers = [player.seat for player in in_hand(hand) if player.shown is None]
+    won = {seat for winners in answer.winners for seat in winners}
+    losers = [player.seat for player in in_hand(hand) if player.shown is None and player.seat not in won]
     for seat in losers:
-        owner = draft.state.seats[seat - 1]
-        if owner is not None and owner.auto_muck:
+        if seat_at(draft.state, seat).auto_muck:
             draft.emit(table.HandMucked(seat))
-    finish(draft, losers)
+    _pay(draft, answer.winners, pots.rakes(hand.pots, draft.config, len(hand.players)), losers)
+    return True
 
 
-def _check(hand: Hand, resolved: table.ShowdownResolved) -> None:
-    if len(resolved.winners) != len(hand.pots):
-        raise ValueError("the dealer resolved another number of pots")
-    for pot, winners in zip(hand.pots, resolved.winners, strict=True):
-        if not winners or not set(winners) <= set(pot.seats):
-            raise ValueError("the dealer named a winner who is not in the pot")
+def _check(hand: Hand, answer: table.ShowdownResolved) -> None:
+    """Raises ValueError when the answer does not fit what was asked."""
+    if (answer.hand_id, answer.request_id) != (hand.hand_id, f"{hand.hand_id}:showdown"):
+        raise ValueError(f"{answer.request_id} was asked for, not {answer.hand_id}")
+    if len(answer.winners) != len(hand.pots):
+        raise ValueError(f"{answer.request_id}: {len(hand.pots)} pots, {len(answer.winners)} answers")
+    for pot, winners in zip(hand.pots, answer.winners, strict=True):
+        if not winners or len(set(winners)) != len(winners) or not set(winners) <= set(pot.seats):
+            raise ValueError(f"{answer.request_id}: {winners} cannot have won a pot of {pot.seats}")
+    for shown in answer.hands:
+        check_shown(hand, shown)
+    held = [card for shown in answer.hands for card in shown.cards]
+    if len(set(held)) != len(held):
+        raise ValueError(f"{answer.request_id}: two hands hold the same card")
 
 
-def uncontested(draft: Draft, winner: HandPlayer) -> None:
-    """Everybody else has folded."""
-    raked = draft.hand.first_round_complete
-    collect(draft)
-    award(draft, [(winner.seat,)] * len(draft.hand.pots), raked=raked)
-    finish(draft, [winner.seat])
+def check_shown(hand: Hand, shown: ShownHand) -> None:
+    """As many cards as he was dealt, his up cards among them. Raises ValueError."""
+    player = player_at(hand, shown.seat)
+    if player.folded or len(set(shown.cards)) != player.down + len(player.up) or not set(player.up) <= set(shown.cards):
+        raise ValueError(f"seat {shown.seat} cannot show {shown.cards}")
+    common = set() if hand.community is None else {hand.community}
+    if len(set(shown.best)) != 5 or not set(shown.best) <= set(shown.cards) | common:
+        raise ValueError(f"seat {shown.seat} does not hold {shown.best}")
 
 
-def award(draft: Draft, winners: Sequence[Sequence[int]], *, raked: bool) -> None:
-    """H7. The rake is worked out from the main pot on, the payment goes the other way."""
-    hand, config = draft.hand, draft.config
-    order = [player.seat for player in game_of(config).from_the_left(hand)]
-    rakes: list[int] = []
-    for pot in hand.pots:
-        contested = raked and (len(pot.seats) > 1 or len(hand.pots) == 1)
-        taken = sum(rakes)
-        rakes.append(pots.rake_of(pot.amount, config, len(hand.players), taken) if contested else 0)
-    for place in reversed(range(len(hand.pots))):
-        pot, rake = hand.pots[place], rakes[place]
-        seats = [seat for seat in order if seat in winners[place]]
-        shares = pots.split(pot.amount - rake, seats, config.smallest_chip)
-        draft.emit(table.PotAwarded(place, pot.amount, rake, shares))
+# --- paying ------------------------------------------------------------------------------------------------------
 
 
-def finish(draft: Draft, may_show: list[int]) -> None:
+def pay_uncontested(draft: Draft, winner: HandPlayer) -> None:
+    """Everybody else has folded (H2)."""
     hand = draft.hand
+    collect_bets(draft)
+    nothing = [0] * len(hand.pots)
+    taken = pots.rakes(hand.pots, draft.config, len(hand.players)) if hand.first_round_complete else nothing
+    _pay(draft, [(winner.seat,)] * len(hand.pots), taken, [winner.seat])
+
+
+def _pay(draft: Draft, winners: Sequence[Sequence[int]], rakes: list[int], may_show: list[int]) -> None:
+    """H7."""
+    hand, chip = draft.hand, draft.config.smallest_chip
     if may_show:
         draft.emit(table.ShowOffered(tuple(may_show)))
+    for place in reversed(range(len(hand.pots))):
+        amount, rake = hand.pots[place].amount, rakes[place]
+        in_order = [player.seat for player in hand.players if player.seat in winners[place]]
+        draft.emit(table.PotAwarded(place, amount, rake, pots.split(amount - rake, in_order, chip)))
     stacks = tuple(PotShare(player.seat, player.stack) for player in hand.players)
     transfer_id = f"rake:{hand.hand_id}" if hand.rake else ""
-    draft.emit(table.HandEnded(hand.hand_id, hand.rake, stacks, transfer_id))
+    draft.emit(table.HandEnded(hand.hand_id, hand.rake, stacks, transfer_id, draft.answer_due_ms if hand.rake else 0))
+
+
+# --- afterwards --------------------------------------------------------------------------------------------------
+
+
+def show(draft: Draft, seat: Seat) -> Rejected | None:
+    """H2, H3: the winner who was not called, and every loser, until the next hand."""
+    state = draft.state
+    if seat.seat not in state.show_offered:
+        return rejected("nothing_to_show")
+    request_id = f"{state.last_hand_id}:show:{seat.seat}"
+    if request_id not in state.show_requests:
+        draft.emit(table.ShowRequested(request_id, state.last_hand_id, seat.seat))
+    return None
+
+
+def muck(draft: Draft, seat: Seat) -> Rejected | None:
+    if seat.seat not in draft.state.show_offered:
+        return rejected("nothing_to_show")
+    draft.emit(table.HandMucked(seat.seat))
+    return None
+
+
+def shown(draft: Draft, answer: table.HandShown) -> None:
+    """The dealer turned up a hand that somebody wanted seen. Too late once the next hand has begun."""
+    state = draft.state
+    if answer.hand.seat in state.show_requests.values():
+        draft.emit(answer)

@@ -1,8 +1,10 @@
 """What a table knows. Plain data: it is changed by ``evolve`` alone, and is itself the snapshot.
 
 Two layers: the table with its seats (between hands), and the ``Hand`` in play. Seats are numbered from 1, clockwise.
+During a hand a player's live chips are the hand's; his seat keeps the stack he began it with until the hand is over.
 """
 
+from copy import copy
 from typing import Literal
 
 import msgspec
@@ -11,6 +13,7 @@ from brelan.events.config import TableConfig
 from brelan.events.table import Action, Entry, HandSeat, Pot, ShownHand, TableEvent
 
 Phase = Literal["posting", "dealing", "betting", "drawing", "showdown"]
+Status = Literal["none", "open", "paused", "closing", "closed", "frozen"]
 
 
 class Rejected(msgspec.Struct, frozen=True):
@@ -66,7 +69,7 @@ class HandPlayer(msgspec.Struct):
     stack: int  # chips left in front of him (the hand's, not the seat's, is the live figure during a hand)
     starting_stack: int
     put_in: int = 0  # all of the hand, antes and dead blinds included, returned bets not
-    dead: int = 0  # antes and dead blinds among it (B9)
+    dead: int = 0  # the dead blind among it: no level of a bet, it goes to the main pot (B9)
     bet: int = 0  # on this street
     folded: bool = False
     all_in: bool = False  # no chips left, or T2
@@ -109,10 +112,11 @@ class Hand(msgspec.Struct):
     full_level: int = 0  # B7: F
     price: int = 0  # the highest bet on this street
     bets_made: int = 0  # B3, B4: bets and raises of this street
-    capped: bool = False  # B5: the cap was reached while three or more were in the hand
+    capped: bool = False  # B5: the cap was reached while three or more were in
     wager: int = 0  # W: the size of the street's next bet or raise
     open_pair: bool = False  # S9
     bring_in: int | None = None  # the seat that owes or has posted it
+    forced: int = 0  # the bring-in in full, on the street that has one
     last_aggressor: int | None = None  # H1, of this street
     hand_aggressor: int | None = None  # H6, of any street
     first_to_act: int | None = None  # H1, of this street
@@ -122,7 +126,7 @@ class Hand(msgspec.Struct):
     dealt: int = 0  # cards off the deck, burned ones not counted
     reshuffled: bool = False
     discards: int = 0  # draw: thrown and not yet reshuffled
-    first_round_complete: bool = False  # M5: no draw no drop
+    first_round_complete: bool = False  # M5: no draw no drop, no fourth street no drop
     pots: tuple[Pot, ...] = ()
     rake: int = 0
     awarded: int = 0  # already paid out of the pots
@@ -133,21 +137,22 @@ class TableState(msgspec.Struct):
     table_id: str = ""
     config: TableConfig | None = None
     next_config: TableConfig | None = None  # from the next hand on
-    status: Literal["none", "open", "paused", "closing", "closed", "frozen"] = "none"
+    status: Status = "none"
     frozen_reason: str = ""
-    frozen_from: Literal["open", "paused", "closing"] = "open"  # what it goes back to
+    frozen_from: Status = "open"  # what it goes back to
     epoch: int = 1
     version: int = 0  # entries folded; kept by whoever folds
     now_ms: int = 0  # the latest ``now`` of the table
     seats: list[Seat | None] = []  # index = seat - 1
+    chips: int = 0  # M6: all that were ever brought to the seats, less all that left them
     hand: Hand | None = None
     hands_played: int = 0
     turns_opened: int = 0
     transfers_made: int = 0
     turn: Turn | None = None
-    post_ask: tuple[int, ...] = ()  # S2: who is asked ...
+    post_ask: tuple[int, ...] = ()  # S2: who is asked and has not answered yet ...
     post_turn_id: int = 0
-    post_deadline_ms: int = 0
+    post_deadline_ms: int = 0  # 0: nobody was asked for the hand to come
     post_agreed: tuple[int, ...] = ()  # ... and who said yes, for the hand to come
     next_hand_ms: int | None = None  # the pause
     dealer_wait: DealerWait | None = None
@@ -173,3 +178,81 @@ class Decision(msgspec.Struct, frozen=True):
 
 def initial_state() -> TableState:
     return TableState()
+
+
+def copy_of(state: TableState) -> TableState:
+    """A copy that ``evolve`` may change: as deep as that reaches, and no deeper."""
+    copied = copy(state)
+    copied.seats = [copy(seat) for seat in state.seats]
+    copied.transfers = {name: copy(transfer) for name, transfer in state.transfers.items()}
+    copied.show_requests = dict(state.show_requests)
+    copied.protected = dict(state.protected)
+    if state.hand is not None:
+        copied.hand = copy(state.hand)
+        copied.hand.players = [copy(player) for player in state.hand.players]
+    return copied
+
+
+# --- looking things up -------------------------------------------------------------------------------------------
+
+
+def config_of(state: TableState) -> TableConfig:
+    assert state.config is not None, "the table was never opened"
+    return state.config
+
+
+def hand_of(state: TableState) -> Hand:
+    assert state.hand is not None, "no hand is in play"
+    return state.hand
+
+
+def seat_at(state: TableState, number: int) -> Seat:
+    seat = state.seats[number - 1]
+    assert seat is not None, f"nobody has seat {number}"
+    return seat
+
+
+def seat_of(state: TableState, player_id: str) -> Seat | None:
+    """Where he sits, or has a seat reserved."""
+    for seat in state.seats:
+        if seat is not None and seat.player_id == player_id:
+            return seat
+    return None
+
+
+def player_at(hand: Hand, number: int) -> HandPlayer:
+    for player in hand.players:
+        if player.seat == number:
+            return player
+    raise ValueError(f"seat {number} was not dealt in")
+
+
+def is_dealt_in(state: TableState, number: int) -> bool:
+    return state.hand is not None and any(player.seat == number for player in state.hand.players)
+
+
+def in_hand(hand: Hand) -> list[HandPlayer]:
+    """Those who have not folded, in dealing order."""
+    return [player for player in hand.players if not player.folded]
+
+
+def can_act(player: HandPlayer) -> bool:
+    return not (player.folded or player.all_in)
+
+
+def can_play(seat: Seat) -> bool:
+    """Present and playing: dealt in, if his blinds allow it (D13-D15)."""
+    return seat.stack > 0 and not (seat.sitting_out or seat.leave_asked or seat.reserved)
+
+
+def present(state: TableState) -> list[int]:
+    """The seats of all who can play, ascending."""
+    return [seat.seat for seat in state.seats if seat is not None and can_play(seat)]
+
+
+def index_of(hand: Hand, number: int) -> int:
+    """His place in dealing order."""
+    for index, player in enumerate(hand.players):
+        if player.seat == number:
+            return index
+    raise ValueError(f"seat {number} was not dealt in")

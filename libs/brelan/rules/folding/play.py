@@ -1,0 +1,243 @@
+"""Facts of a hand in play."""
+
+from brelan.events import table as facts
+from brelan.rules import betting
+from brelan.rules.folding.tables import call_off
+from brelan.rules.game import limit_of, street_index
+from brelan.rules.games import game_of
+from brelan.rules.state import (
+    DealerWait,
+    Hand,
+    HandPlayer,
+    TableState,
+    Turn,
+    config_of,
+    hand_of,
+    in_hand,
+    player_at,
+    seat_at,
+)
+
+# --- the deal ----------------------------------------------------------------------------------------------------
+
+
+def hand_started(state: TableState, event: facts.HandStarted) -> None:
+    """A configuration that was changed meanwhile holds from here on."""
+    if state.next_config is not None:
+        state.config, state.next_config = state.next_config, None
+    call_off(state)
+    state.hands_played = event.number
+    state.show_offered = ()
+    state.show_requests = {}
+    state.hand = Hand(
+        event.hand_id,
+        event.number,
+        event.deck_size,
+        [HandPlayer(one.seat, one.player_id, one.name, one.stack, one.stack) for one in event.players],
+        event.button,
+        event.small_blind,
+        event.big_blind,
+        wager=config_of(state).lower_limit,
+    )
+    if game_of(config_of(state)).has_blinds:
+        _settle_blinds(state, event)
+    state.last_hand_id, state.last_players = event.hand_id, event.players
+    state.last_button = event.button
+    state.last_small_blind, state.last_big_blind = event.small_blind, event.big_blind
+
+
+def _settle_blinds(state: TableState, event: facts.HandStarted) -> None:
+    """D13, D14: who is dealt in owes nothing any more; who sits out owes the blinds that came past him."""
+    dealt_in = {player.seat for player in event.players}
+    for seat in state.seats:
+        if seat is None or seat.reserved:
+            continue
+        if seat.seat in dealt_in:
+            seat.owes_big_blind = seat.owes_small_blind = False
+        elif seat.sitting_out:
+            seat.owes_big_blind |= _came_past(seat.seat, state.last_big_blind, event.big_blind)
+            seat.owes_small_blind |= _came_past(seat.seat, state.last_small_blind, event.small_blind)
+
+
+def _came_past(seat: int, last: int | None, now: int | None) -> bool:
+    """Clockwise the seat lies between where the blind was and where it is."""
+    if last is None or now is None:
+        return False
+    return last < seat < now if last <= now else seat > last or seat < now
+
+
+def posted(state: TableState, event: facts.Posted) -> None:
+    """T3: an ante and a dead small blind are no bets. D6: the big blind is the first one, however short."""
+    hand = hand_of(state)
+    player = player_at(hand, event.seat)
+    player.stack -= event.amount
+    player.put_in += event.amount
+    player.all_in = not player.stack
+    if event.kind == "dead_small_blind":
+        player.dead += event.amount
+    elif event.kind != "ante":
+        player.bet += event.amount
+        player.has_bet = True
+    if event.kind == "big_blind":
+        hand.price = hand.full_level = config_of(state).lower_limit
+        hand.bets_made = 1
+
+
+def cards_requested(state: TableState, event: facts.CardsRequested) -> None:
+    hand_of(state).phase = "dealing"
+    state.dealer_wait = DealerWait(event.request_id, event.due_ms)
+
+
+def cards_dealt(state: TableState, event: facts.CardsDealt) -> None:
+    hand, config = hand_of(state), config_of(state)
+    game = game_of(config)
+    for cards in event.cards:
+        player = player_at(hand, cards.seat)
+        player.down += cards.down
+        player.up += cards.up
+        hand.dealt += cards.down + len(cards.up)
+    if event.reshuffled:  # S10: the burned cards are dealt too
+        hand.reshuffled = True
+        hand.burned = 0
+    hand.burned += event.burned
+    if event.community is not None:
+        hand.community = event.community
+        hand.dealt += 1
+    street = street_index(game, event.street)
+    if street:
+        _open_street(hand, street, limit_of(config, game.streets[street]))
+    game.dealt(hand, config, event)
+    hand.phase = "betting"
+    state.dealer_wait = None
+
+
+def dealer_asked_again(state: TableState, event: facts.DealerAskedAgain) -> None:
+    wait = state.dealer_wait
+    assert wait is not None
+    state.dealer_wait = DealerWait(wait.request_id, event.due_ms, wait.asked + 1)
+
+
+# --- the draw ----------------------------------------------------------------------------------------------------
+
+
+def draw_chosen(state: TableState, event: facts.DrawChosen) -> None:
+    hand = hand_of(state)
+    player = player_at(hand, event.seat)
+    player.drew = len(event.positions)
+    state.turn = None
+    if event.request_id:
+        state.dealer_wait = DealerWait(event.request_id, event.due_ms)
+    else:
+        _close_draw(state, hand)
+
+
+def cards_drawn(state: TableState, event: facts.CardsDrawn) -> None:
+    """D11: what was thrown before him goes back under the stub when that runs out."""
+    hand = hand_of(state)
+    state.dealer_wait = None
+    if event.reshuffled:
+        hand.reshuffled = True
+        hand.dealt -= hand.discards
+        hand.discards = 0
+    hand.dealt += event.count
+    hand.discards += event.count
+    _close_draw(state, hand)
+
+
+def _close_draw(state: TableState, hand: Hand) -> None:
+    for player in hand.players:
+        if player.drew is None and not player.folded:
+            return
+    config = config_of(state)
+    street = hand.street + 1
+    _open_street(hand, street, limit_of(config, game_of(config).streets[street]))
+    hand.phase = "betting"
+
+
+# --- betting rounds ----------------------------------------------------------------------------------------------
+
+
+def _open_street(hand: Hand, street: int, limit: int) -> None:
+    """Bets are in the pots since ``PotsFormed``; who bet last is forgotten only now (H1)."""
+    hand.street = street
+    hand.wager = limit
+    hand.open_pair = False
+    hand.forced = 0
+    hand.last_aggressor = hand.first_to_act = hand.last_to_act = None
+
+
+def turn_opened(state: TableState, event: facts.TurnOpened) -> None:
+    hand = hand_of(state)
+    state.turn = Turn(event.turn_id, event.seat, event.deadline_ms, event.actions, event.raises_left)
+    state.turns_opened = event.turn_id
+    if hand.first_to_act is None and hand.phase == "betting":
+        hand.first_to_act = event.seat
+
+
+def folded(state: TableState, event: facts.Folded) -> None:
+    hand = hand_of(state)
+    player_at(hand, event.seat).folded = True
+    hand.last_to_act = event.seat
+    state.turn = None
+
+
+def checked(state: TableState, event: facts.Checked) -> None:
+    hand = hand_of(state)
+    player_at(hand, event.seat).acted_at = hand.full_level
+    hand.last_to_act = event.seat
+    state.turn = None
+
+
+def bet_placed(state: TableState, event: facts.BetPlaced) -> None:
+    hand = hand_of(state)
+    player = player_at(hand, event.seat)
+    player.stack -= event.pay
+    player.put_in += event.pay
+    player.bet = event.to
+    player.has_bet = True
+    player.all_in = not player.stack
+    if event.kind == "bring_in":
+        hand.price = hand.forced
+    elif event.kind != "call":
+        betting.raise_price(hand, config_of(state), event)
+    player.acted_at = hand.full_level
+    hand.last_to_act = event.seat
+    state.turn = None
+
+
+def timed_out(state: TableState, event: facts.TimedOut) -> None:
+    """T7: away, until he says that he is back."""
+    seat_at(state, event.seat).away = True
+    state.turn = None
+
+
+def all_in_by_time(state: TableState, event: facts.AllInByTime) -> None:
+    hand = hand_of(state)
+    player = player_at(hand, event.seat)
+    player.all_in = player.protected = True
+    hand.last_to_act = event.seat
+    if state.protected_day != event.day:
+        state.protected_day, state.protected = event.day, {}
+    state.protected[player.player_id] = state.protected.get(player.player_id, 0) + 1
+
+
+def bet_returned(state: TableState, event: facts.BetReturned) -> None:
+    player = player_at(hand_of(state), event.seat)
+    player.stack += event.amount
+    player.put_in -= event.amount
+    player.bet = max(0, player.bet - event.amount)
+    player.all_in = player.protected or not player.stack
+
+
+def pots_formed(state: TableState, event: facts.PotsFormed) -> None:
+    hand = hand_of(state)
+    hand.pots = event.pots
+    hand.price = hand.full_level = hand.bets_made = 0
+    hand.capped = False
+    for player in hand.players:
+        player.bet = 0
+        player.acted_at = -1
+    if len(in_hand(hand)) > 1:
+        hand.first_round_complete = True
+        draws = game_of(config_of(state)).streets[hand.street].draws_after
+        hand.phase = "drawing" if draws else "dealing"

@@ -1,0 +1,138 @@
+"""Facts of seats and money."""
+
+from brelan.events import table as facts
+from brelan.rules.games import game_of
+from brelan.rules.state import Departed, Seat, TableState, Transfer, config_of, seat_at
+
+RETURN_MS = 3_600_000  # M4: sixty minutes
+MOST_DEPARTED = 64  # who left is remembered for M4; at most so many
+
+MoneyFact = (
+    facts.TopUpAsked
+    | facts.TopUpRequested
+    | facts.TopUpFunded
+    | facts.TopUpDeclined
+    | facts.ChipsAdded
+    | facts.TransferSettled
+    | facts.TransferAskedAgain
+    | facts.RefundRequested
+)
+Fact = (
+    MoneyFact
+    | facts.SeatReserved
+    | facts.SeatReleased
+    | facts.PlayerSeated
+    | facts.PreferencesSet
+    | facts.SitOutAsked
+    | facts.SatOut
+    | facts.CameBack
+    | facts.EntryChosen
+    | facts.LeaveAsked
+    | facts.PlayerLeft
+)
+
+
+def seat_reserved(state: TableState, event: facts.SeatReserved) -> None:
+    """D13: to be dealt in where there are blinds he posts, or waits for the big one."""
+    owes = game_of(config_of(state)).has_blinds
+    seat = Seat(event.seat, event.player_id, event.name, reserved=event.amount, entry=event.entry, owes_big_blind=owes)
+    state.seats[event.seat - 1] = seat
+    _ask(state, Transfer("buy_in", event.transfer_id, event.amount, event.due_ms, event.player_id, event.seat))
+
+
+def seat_released(state: TableState, event: facts.SeatReleased) -> None:
+    state.seats[event.seat - 1] = None
+    if not event.unanswered:
+        forget_transfer(state, event.transfer_id)
+
+
+def player_seated(state: TableState, event: facts.PlayerSeated) -> None:
+    seat = seat_at(state, event.seat)
+    seat.stack, seat.reserved = seat.reserved, 0
+    state.chips += seat.stack
+    forget_transfer(state, event.transfer_id)
+    state.departed = [one for one in state.departed if one.player_id != seat.player_id]
+
+
+def top_up_requested(state: TableState, event: facts.TopUpRequested) -> None:
+    seat = seat_at(state, event.seat)
+    seat.top_up_asked = 0
+    _ask(state, Transfer("top_up", event.transfer_id, event.amount, event.due_ms, seat.player_id, event.seat))
+
+
+def top_up_funded(state: TableState, event: facts.TopUpFunded) -> None:
+    seat_at(state, event.seat).chips_waiting += event.amount
+    state.chips += event.amount
+    forget_transfer(state, event.transfer_id)
+
+
+def chips_added(state: TableState, event: facts.ChipsAdded) -> None:
+    seat = seat_at(state, event.seat)
+    seat.chips_waiting -= event.amount
+    seat.stack += event.amount
+
+
+def preferences_set(state: TableState, event: facts.PreferencesSet) -> None:
+    seat = seat_at(state, event.seat)
+    seat.auto_post, seat.auto_muck = event.auto_post, event.auto_muck
+
+
+def sat_out(state: TableState, event: facts.SatOut) -> None:
+    seat = seat_at(state, event.seat)
+    seat.sitting_out = True
+    seat.sit_out_asked = seat.away = False
+    _no_longer_asked(state, event.seat)
+
+
+def came_back(state: TableState, event: facts.CameBack) -> None:
+    seat = seat_at(state, event.seat)
+    seat.sitting_out = seat.sit_out_asked = seat.away = False
+    seat.entry = event.entry
+
+
+def player_left(state: TableState, event: facts.PlayerLeft) -> None:
+    state.seats[event.seat - 1] = None
+    state.chips -= event.amount
+    state.show_offered = tuple(one for one in state.show_offered if one != event.seat)
+    _no_longer_asked(state, event.seat)
+    if event.amount:
+        _ask(state, Transfer("cash_out", event.transfer_id, event.amount, event.due_ms, event.player_id))
+        _remember(state, Departed(event.player_id, event.amount, event.until_ms))
+
+
+def _remember(state: TableState, left: Departed) -> None:
+    """M4. Who left longer ago is forgotten."""
+    now_ms = left.until_ms - RETURN_MS
+    kept = [one for one in state.departed if one.until_ms > now_ms and one.player_id != left.player_id]
+    state.departed = [*kept[1 - MOST_DEPARTED :], left]
+
+
+def _no_longer_asked(state: TableState, number: int) -> None:
+    state.post_ask = tuple(one for one in state.post_ask if one != number)
+    state.post_agreed = tuple(one for one in state.post_agreed if one != number)
+
+
+# --- transfers ---------------------------------------------------------------------------------------------------
+
+
+def _ask(state: TableState, transfer: Transfer) -> None:
+    state.transfers[transfer.transfer_id] = transfer
+    state.transfers_made += 1
+
+
+def forget_transfer(state: TableState, transfer_id: str) -> None:
+    state.transfers.pop(transfer_id, None)
+
+
+def transfer_asked_again(state: TableState, event: facts.TransferAskedAgain) -> None:
+    transfer = state.transfers[event.transfer_id]
+    transfer.due_ms = event.due_ms
+    transfer.asked += 1
+
+
+def refund_requested(state: TableState, event: facts.RefundRequested) -> None:
+    """It goes by the name of the transfer it undoes, and has no number of its own."""
+    forget_transfer(state, event.transfer_id.removeprefix("refund:"))
+    state.transfers[event.transfer_id] = Transfer(
+        "refund", event.transfer_id, event.amount, event.due_ms, event.player_id
+    )

@@ -1,0 +1,78 @@
+"""Facts of the table itself: its status and configuration, and what it waits for between hands."""
+
+from msgspec.structs import replace
+
+from brelan.events import table as facts
+from brelan.rules.state import TableState, config_of
+
+ANSWER_MS = 5_000  # for the dealer or the wallet, before they are asked again
+
+StatusFact = (
+    facts.TableOpened
+    | facts.TableConfigured
+    | facts.TablePaused
+    | facts.TableResumed
+    | facts.TableClosing
+    | facts.TableClosed
+    | facts.TableFrozen
+    | facts.TableUnfrozen
+    | facts.OutageEnded
+)
+Fact = StatusFact | facts.NextHandScheduled | facts.PostAsked | facts.PostAgreed
+
+
+def table_opened(state: TableState, event: facts.TableOpened) -> None:
+    state.table_id = event.table_id
+    state.config = event.config
+    state.status = "open"
+    state.seats = [None] * event.config.seats
+
+
+def table_frozen(state: TableState, event: facts.TableFrozen) -> None:
+    state.frozen_from = state.status
+    state.status = "frozen"
+    state.frozen_reason = event.reason
+
+
+def table_unfrozen(state: TableState) -> None:
+    state.status = "open"
+    state.frozen_reason = ""
+
+
+def outage_ended(state: TableState, event: facts.OutageEnded) -> None:
+    """Every open wait has its full time again."""
+    config = config_of(state)
+    if state.turn is not None:
+        state.turn = replace(state.turn, deadline_ms=event.to_ms + config.action_time_ms)
+    if state.post_ask:
+        state.post_deadline_ms = event.to_ms + config.action_time_ms
+    if state.next_hand_ms is not None:
+        state.next_hand_ms = event.to_ms + config.hand_pause_ms
+    if state.dealer_wait is not None:
+        state.dealer_wait = replace(state.dealer_wait, due_ms=event.to_ms + ANSWER_MS)
+    for transfer in state.transfers.values():
+        transfer.due_ms = event.to_ms + ANSWER_MS
+
+
+def next_hand_scheduled(state: TableState, event: facts.NextHandScheduled) -> None:
+    call_off(state)
+    state.next_hand_ms = event.at_ms or None
+
+
+def post_asked(state: TableState, event: facts.PostAsked) -> None:
+    state.next_hand_ms = None
+    state.post_ask = event.seats
+    state.post_turn_id = state.turns_opened = event.turn_id
+    state.post_deadline_ms = event.deadline_ms
+
+
+def post_agreed(state: TableState, event: facts.PostAgreed) -> None:
+    state.post_ask = tuple(seat for seat in state.post_ask if seat != event.seat)
+    state.post_agreed += (event.seat,)
+
+
+def call_off(state: TableState) -> None:
+    """Neither pause nor question is open any more."""
+    state.next_hand_ms = None
+    state.post_deadline_ms = 0
+    state.post_ask = state.post_agreed = ()
