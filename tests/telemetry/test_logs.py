@@ -3,6 +3,7 @@
 import json
 import logging
 from collections.abc import Iterator
+from typing import Literal
 
 import pytest
 import structlog
@@ -64,3 +65,18 @@ def test_masks_what_is_secret_by_its_name(name: str) -> None:
 def test_masks_passwords_in_urls() -> None:
     event = {"url": "redis://table:pw@host:6379/0", "event": "cannot reach redis://:pw@host"}
     assert mask_secrets(None, "", event) == {"url": "redis://***@host:6379/0", "event": "cannot reach redis://***@host"}
+
+
+@pytest.mark.parametrize("log_format", ["json", "console"])
+def test_a_traceback_shows_no_values(
+    log_format: Literal["json", "console"], capsys: pytest.CaptureFixture[str]
+) -> None:
+    configure_logs("dealer", log_format)
+    held = "the-ace-of-" + "spades"
+    try:
+        raise ValueError(len(held))
+    except ValueError:
+        structlog.get_logger("a").exception("failed")
+    shown = capsys.readouterr().err
+    assert "Traceback" in shown
+    assert held not in shown

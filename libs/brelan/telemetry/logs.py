@@ -39,7 +39,11 @@ def configure_logs(service: str, log_format: Literal["console", "json"], level: 
     if log_format == "json":
         last += [structlog.processors.format_exc_info, mask_secrets, structlog.processors.JSONRenderer()]
     else:
-        last += [mask_secrets, structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
+        # A plain traceback: with the local variables of its frames a crashing dealer would print cards and keys.
+        plain = structlog.dev.ConsoleRenderer(
+            colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback
+        )
+        last += [mask_secrets, plain]
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=last))
     root = logging.getLogger()

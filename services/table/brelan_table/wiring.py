@@ -3,9 +3,15 @@
 from brelan.eventlog.keys import Service
 from brelan.eventlog.redis_log import RedisStore
 from brelan.eventlog.worker import ShardWorker
+from brelan.rules.rejections import SENTENCES
 from brelan.settings import RoomSettings
+from brelan.telemetry import metrics
 from brelan.telemetry.service import Running
 from brelan_table.handlers import TableHandler
+
+
+for code in SENTENCES:  # a refusal that never happened counts 0, and is not missing
+    metrics.rejections.labels(code=code)
 
 
 async def main(running: Running[RoomSettings]) -> None:
