@@ -7,6 +7,7 @@ itself, the room was away, the operator pauses, configures, freezes.
 
 from random import Random
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
@@ -90,6 +91,11 @@ class Table(RuleBasedStateMachine):
     @rule()
     def try_everything(self) -> None:
         self.world.check_exactly_the_listed()
+
+    @precondition(lambda self: self.world.state.post_ask and self.world.state.status != "frozen")
+    @rule()
+    def try_to_post(self) -> None:
+        self.world.check_only_who_is_asked_posts()
 
     @rule()
     def time_passes(self) -> None:
@@ -203,6 +209,10 @@ def decide_turn(world: World, turn: Turn, random: Random) -> None:
     else:
         action = random.choices(turn.actions, [1 if one.kind == "fold" else 4 for one in turn.actions])[0]
         answer = world.do(commands.Act(turn.turn_id, action.kind, action.to), owner)
+        assert not isinstance(answer, Rejected)
+        placed = answer.events[0]
+        if isinstance(placed, table.BetPlaced):
+            assert (placed.kind, placed.to, placed.pay, placed.all_in) == msgspec.structs.astuple(action)
     assert not isinstance(answer, Rejected)
 
 
@@ -263,7 +273,7 @@ def so_much(max_examples: int, steps: int, *, smaller: bool) -> settings:
 
 
 def test_tables() -> None:
-    run_state_machine_as_test(Table, settings=so_much(60, 25, smaller=False))
+    run_state_machine_as_test(Table, settings=so_much(120, 25, smaller=False))
 
 
 @pytest.mark.slow

@@ -172,6 +172,14 @@ class World:
                     assert isinstance(self.try_(commands.Act(turn.turn_id, kind, to), seat.player_id), Rejected)
             assert isinstance(self.try_(commands.Act(turn.turn_id, kind, to), "a stranger"), Rejected)
 
+    def check_only_who_is_asked_posts(self) -> None:
+        """S2."""
+        state = self.state
+        kinds: tuple[table.ActionKind, ...] = ("post", "decline")
+        for seat, kind, off in product(self.seats(), kinds, (-1, 0, 1)):
+            answer = self.try_(commands.Act(state.post_turn_id + off, kind), seat.player_id)
+            assert isinstance(answer, Rejected) == (off != 0 or seat.seat not in state.post_ask)
+
     def player_at(self, number: int) -> str:
         return self.player_in(self.state, number)
 
