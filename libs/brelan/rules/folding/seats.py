@@ -41,8 +41,11 @@ def seat_reserved(state: TableState, event: facts.SeatReserved) -> None:
 
 
 def seat_released(state: TableState, event: facts.SeatReleased) -> None:
+    """What was not answered is kept, for no seat: whoever sits here then, its money is not his buy-in."""
     state.seats[event.seat - 1] = None
-    if not event.unanswered:
+    if event.unanswered:
+        state.transfers[event.transfer_id].seat = 0
+    else:
         forget_transfer(state, event.transfer_id)
 
 
@@ -95,6 +98,9 @@ def player_left(state: TableState, event: facts.PlayerLeft) -> None:
     state.chips -= event.amount
     state.show_offered = tuple(one for one in state.show_offered if one != event.seat)
     _no_longer_asked(state, event.seat)
+    for transfer in state.transfers.values():
+        if transfer.seat == event.seat:
+            transfer.seat = 0
     if event.amount:
         _ask(state, Transfer("cash_out", event.transfer_id, event.amount, event.due_ms, event.player_id))
         _remember(state, Departed(event.player_id, event.amount, event.until_ms))
