@@ -105,7 +105,7 @@ async def test_bots_that_come_back_keep_their_names_and_seats(room: GatewayRoom,
         plan = Plan(url=room.url, seconds=None, think=0, seed=5, free_seats=2, accounts_file=file)
         stop = asyncio.Event()
         running = asyncio.create_task(run_bots(plan, stop))
-        await until(lambda: seated(room) == 6 + 3, 15)
+        await until(lambda: len(room.room.sockets) == seated(room) == 6 + 3, 15)
         stop.set()
         assert (await running)["violations"] == []
         names.append([account["name"] for account in json.loads(file.read_text())])

@@ -97,6 +97,8 @@ async def _find_tables(plan: Plan, stop: asyncio.Event) -> list[dict[str, Any]]:
             if time.monotonic() > deadline:
                 break
             await asyncio.sleep(0.5)
+    if stop.is_set():
+        return []
     raise ClientError(f"There are not {plan.tables or 1} tables to play at. An operator can open some (--open).")
 
 
