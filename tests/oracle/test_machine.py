@@ -11,6 +11,7 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
+from hypothesis.database import DirectoryBasedExampleDatabase
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 from msgspec.structs import replace
 
@@ -261,12 +262,14 @@ def finish(world: World) -> None:
 
 
 def so_much(max_examples: int, steps: int, *, smaller: bool) -> settings:
-    """Without ``smaller`` a failing run is shown as it was: making it smaller takes minutes."""
+    """``smaller`` takes minutes when something fails; without it the same tables are played every time."""
     phases = (Phase.explicit, Phase.reuse, Phase.generate, *((Phase.shrink,) if smaller else ()))
     return settings(
         max_examples=max_examples,
         stateful_step_count=steps,
         deadline=None,
+        derandomize=not smaller,
+        database=DirectoryBasedExampleDatabase(".hypothesis/examples") if smaller else None,
         suppress_health_check=list(HealthCheck),
         phases=phases,
     )

@@ -309,15 +309,19 @@ def test_sidepot_allin_dropped() -> None:
     assert playing.stacks == {3: 300, 1: 1000, 2: 800}
 
 
-def test_split_remainder_lost() -> None:
-    """A pot of 100 for three: 34, 33, 33, the odd chip to the first left of the button (B10)."""
+@pytest.mark.parametrize(
+    ("lower", "shares"),
+    [(10, [(1, 34), (2, 33), (3, 33)]), (11, [(1, 35), (2, 35), (3, 34)])],
+    ids=["pot of 100", "pot of 104"],
+)
+def test_split_remainder_lost(lower: int, shares: list[tuple[int, int]]) -> None:
+    """100 for three are 34, 33, 33, the odd chip to the first left of the button; two odd chips go to two (B10)."""
     hands = {1: "AsKdQhJc9s", 2: "AdKhQcJs9d", 3: "AhKcQsJd9h", 4: "7c7d8c8dTh"}
-    playing = playing_draw(10, 20, alike(range(1, 5), 100), hands, small_blind=5, button=4)
+    playing = playing_draw(lower, 20, alike(range(1, 5), 100), hands, small_blind=5, button=4)
     playing.play("3 call\n4 call\n1 call\n2 check\n1 draw\n2 draw\n3 draw\n4 draw")
     playing.play("1 bet\n2 call\n3 call\n4 fold")
-    shares = [(share.seat, share.amount) for share in playing.last(table.PotAwarded).shares]
-    assert sorted(shares) == [(1, 34), (2, 33), (3, 33)]
-    assert playing.stacks == {1: 104, 2: 103, 3: 103, 4: 90}
+    assert sorted((share.seat, share.amount) for share in playing.last(table.PotAwarded).shares) == shares
+    assert playing.stacks == {seat: 100 - lower - 20 + share for seat, share in shares} | {4: 100 - lower}
 
 
 @pytest.mark.parametrize(("first", "second"), [("9s", "9h"), ("9h", "9s")])

@@ -20,6 +20,7 @@ import msgspec
 
 from brelan.events import commands, money, table
 from brelan.events.config import TableConfig
+from brelan.rules.evaluation import board_value
 from brelan.rules.invariants import violations
 from brelan.rules.state import Decision, Rejected, Seat, TableState, initial_state
 from brelan.rules.table import AnyCommand, decide, escrow, evolve, legal_actions, next_due_ms
@@ -49,6 +50,10 @@ class World:
         self._players: set[str] = set()
         self._big_blind = ""
         self._pots_formed = self._dealt_in = 0
+        self._pots: tuple[table.Pot, ...] = ()
+        self._order: list[int] = []
+        self._folded: set[int] = set()
+        self._first = self._last_bet = self._last_bet_of_all = 0
         self._fold(table.TableOpened(TABLE_ID, config, ""))
         for seat, stack in stacks.items():
             self._fold(table.SeatReserved(seat, player_of(seat), player_of(seat), stack, f"first{seat}", "wait"))
@@ -92,6 +97,8 @@ class World:
             self._hear(event)
             if isinstance(event, table.TimedOut):
                 self._check_time_out(before, event, decision.events[number + 1])
+            elif isinstance(event, table.DrawChosen) and event.cause == "time":  # T6
+                assert event.positions == ()
         self.check()
         return decision
 
@@ -122,6 +129,8 @@ class World:
         state = self.state
         assert violations(state) == []
         assert escrow(state) == self.escrow, f"the table has {escrow(state)}, the wallet gave {self.escrow}"
+        if state.hand is None:
+            assert not [seat for seat in self.seats() if waits_for_the_end_of_a_hand(seat)]
         if state.status in ("frozen", "closed"):
             return
         if state.hand is not None:
@@ -198,26 +207,27 @@ class World:
         player_day = (self.player_in(before, seat), self.now // 86_400_000)
         limit = config.protected_all_ins_per_day
         expected: table.TableEvent
-        if "draw" in kinds:  # T6
-            expected = table.DrawChosen(seat, (), "", 0, "time")
-        elif (forced := kinds.get("bring_in")) is not None:  # T4
+        assert "draw" not in kinds, "T6: nothing happens to him but that he stands pat"
+        if (forced := kinds.get("bring_in")) is not None:  # T4
             expected = table.BetPlaced(seat, "bring_in", forced.pay, forced.to, forced.all_in, "time")
         elif config.timeout_policy == "fold" or (limit is not None and self._protected[player_day] >= limit):  # T7
             expected = table.Checked(seat, "time") if "check" in kinds else table.Folded(seat, "time")
         elif seat in self._have_bet:  # T2, T5
-            expected = table.AllInByTime(seat)
+            expected = table.AllInByTime(seat, self.now // 86_400_000)
             self._protected[player_day] += 1
         else:
             expected = table.Folded(seat, "time")
         assert then == expected
 
     def _check_hand(self, event: object) -> None:
-        """T3, M5 and D15, by what was told."""
+        """T3, H1, H6, M5 and D15, by what was told."""
         match event:
             case table.HandStarted():
-                self._have_bet = set()
+                self._have_bet, self._folded = set(), set()
                 self._pots_formed = 0
                 self._dealt_in = len(event.players)
+                self._order = [player.seat for player in event.players]
+                self._first = self._last_bet = self._last_bet_of_all = 0
                 players = {one.player_id for one in event.players}
                 big = next((one.player_id for one in event.players if one.seat == event.big_blind), "")
                 afresh = len(players & self._players) < 2
@@ -225,14 +235,50 @@ class World:
                 self._players, self._big_blind = players, big
             case table.Posted(kind="small_blind" | "big_blind" | "live_post") | table.BetPlaced():
                 self._have_bet.add(event.seat)
+                if isinstance(event, table.BetPlaced) and event.kind in ("bet", "raise", "complete"):
+                    self._last_bet = self._last_bet_of_all = event.seat
+            case table.Folded():
+                self._folded.add(event.seat)
+            case table.CardsDealt() | table.DrawChosen():
+                self._first = self._last_bet = 0
+            case table.TurnOpened():
+                self._first = self._first or event.seat
             case table.PotsFormed():
                 self._pots_formed += 1
+                self._pots = event.pots
+            case table.ShowdownRequested():
+                assert event.pots == self._pots
+                assert event.order == self._show_order()
+            case table.PotAwarded():
+                alone = len(self._pots[event.pot].seats) == 1 and event.pot > 0
+                assert not (alone and event.rake), "nobody else could win it"
+                assert event.rake + sum(share.amount for share in event.shares) == self._pots[event.pot].amount
             case table.HandEnded():
                 rake = self.config.rake
                 caps = {cap.players: cap.cap for cap in rake.caps if cap.players <= self._dealt_in}
                 assert not event.rake or self._pots_formed > 1, "no draw no drop, no fourth street no drop"
                 assert not rake.caps or event.rake <= (caps[max(caps)] if caps else 0)
                 assert event.rake % self.config.smallest_chip == 0
+
+    def _show_order(self) -> tuple[int, ...]:
+        """H1, H6: side pots first, each clockwise from the last to bet, from the first to act, from the last of all."""
+        first = self._last_bet or self._first or self._last_bet_of_all
+        at = self._order.index(first) if first else self._opener()
+        clockwise = [seat for seat in self._order[at:] + self._order[:at] if seat not in self._folded]
+        contested = [pot.seats for pot in self._pots if len(pot.seats) > 1]
+        showing: list[int] = []
+        for seats in reversed(contested):
+            showing += [seat for seat in clockwise if seat in seats and seat not in showing]
+        return (*showing, *(seat for seat in clockwise if seat not in showing))
+
+    def _opener(self) -> int:
+        """Nobody bet or acted in the whole hand: the highest board (S7), or left of the button."""
+        hand = self.state.hand
+        assert hand is not None
+        if self.config.game == "draw":
+            return 0
+        in_hand = [index for index, seat in enumerate(self._order) if seat not in self._folded]
+        return max(in_hand, key=lambda index: (board_value(hand.players[index].up), -index))
 
     # --- dealer and wallet -------------------------------------------------------------------------------------------
 
@@ -309,6 +355,12 @@ class World:
         self.do(commands.ExpireTurn(due))
         again = self.do(commands.ExpireTurn(due))
         assert isinstance(again, Rejected) or again.events == () or next_due_ms(self.state) == due
+
+
+def waits_for_the_end_of_a_hand(seat: Seat) -> bool:
+    """M2, M3, T7."""
+    plans = (seat.chips_waiting, seat.top_up_asked, seat.sit_out_asked, seat.leave_asked, seat.away)
+    return not seat.reserved and any(plans)
 
 
 def able(seat: Seat) -> bool:
