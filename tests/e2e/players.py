@@ -45,6 +45,12 @@ class RawPlayer:
                 await asyncio.sleep(0.05)
         raise AssertionError("the play money did not come")
 
+    async def tables(self) -> dict[str, str]:
+        """Table id to game."""
+        async with httpx2.AsyncClient(base_url=self.url, trust_env=False) as http:
+            rows = (await http.get("/api/tables", headers=self._authorization)).json()["tables"]
+        return {row["table_id"]: row["game"] for row in rows}
+
     @property
     def _authorization(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self._token}"}

@@ -12,7 +12,6 @@ import sqlite3
 from collections.abc import Iterator
 from typing import Any
 
-import httpx2
 import pytest
 import redis
 
@@ -50,21 +49,17 @@ class Recorded:
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
     with start_room(tmp_path_factory.mktemp("leaks"), "--no-bots", "--hand-pause-ms", "0") as room:
-        tables = httpx2.get(f"{room.url}/api/tables", trust_env=False)
-        if tables.status_code == 401:
-            tables = asyncio.run(_tables_as_player(room.url))
-        games = {row["table_id"]: row["game"] for row in tables.json()["tables"]}
+        games = asyncio.run(_games(room.url))
         players = asyncio.run(_play(room.url, games))
         stored = _stored_hands(room)
         wait_until(lambda: _stored_hands(room) >= max(stored, HANDS), 30, "the hands in the archive")
         yield Recorded(room, players, games)
 
 
-async def _tables_as_player(url: str) -> httpx2.Response:
+async def _games(url: str) -> dict[str, str]:
     player = RawPlayer(url, "lister", random.Random(0))
     await player.register()
-    async with httpx2.AsyncClient(base_url=url, trust_env=False) as http:
-        return await http.get("/api/tables", headers=player._authorization)
+    return await player.tables()
 
 
 async def _play(url: str, games: dict[str, str]) -> list[RawPlayer]:

@@ -5,22 +5,27 @@ ledger has booked and the table has not heard of yet, a cash-out the ledger has 
 """
 
 import asyncio
+import contextlib
 from collections.abc import Mapping
 
 import msgspec
+import structlog
 
 from brelan.eventlog import keys
-from brelan.eventlog.log import Entry, Log
-from brelan.eventlog.tables import decode_state, encode_state
+from brelan.eventlog.log import Entry, Log, LogUnavailable
+from brelan.eventlog.tables import decode_state, encode_state, load_table
 from brelan.events.envelope import decode_committed
 from brelan.ledger.accounts import table_account
-from brelan.ledger.books import Books
+from brelan.ledger.books import Books, BooksUnavailable
 from brelan.rules.invariants import violations
 from brelan.rules.state import TableState, Transfer, initial_state
 from brelan.rules.table import apply_entry, escrow
+from brelan.telemetry import metrics
 
 TRIES = 20  # a table that moves while the ledger is read is looked at again
 PAUSE_SECONDS = 0.05
+
+logger = structlog.get_logger(__name__)
 
 
 class TableReport(msgspec.Struct):
@@ -72,13 +77,19 @@ def _replayed(entries: list[Entry], snapshot: bytes | None, report: TableReport)
 
 
 async def _compare_with_ledger(books: Books, state: TableState, report: TableReport) -> None:
+    report.difference = await _difference(books, state)
+
+
+async def _difference(books: Books, state: TableState) -> int:
+    """The ledger's escrow less what the table accounts for."""
     account = table_account(state.table_id)
     known = await books.known([account], state.transfers)
-    decided = known.decided
     booked = [
-        one for one in state.transfers.values() if (seen := decided.get(one.transfer_id)) and seen.outcome == "booked"
+        one
+        for one in state.transfers.values()
+        if (seen := known.decided.get(one.transfer_id)) and seen.outcome == "booked"
     ]
-    report.difference = known.balances.get(account, 0) - report.escrow - sum(map(_under_way, booked))
+    return known.balances.get(account, 0) - escrow(state) - sum(map(_under_way, booked))
 
 
 def _under_way(transfer: Transfer) -> int:
@@ -87,6 +98,44 @@ def _under_way(transfer: Transfer) -> int:
             return transfer.amount
         case "cash_out" | "refund" | "rake":
             return -transfer.amount
+
+
+async def audit_escrow(logs: Mapping[str, Log], books: Books) -> dict[str, int]:
+    """The difference of every table that has one; from snapshots and what follows them, so it may run all the time."""
+    found = {}
+    for shard, log in logs.items():
+        for table_id in await log.hash_all(keys.tables(shard)):
+            if difference := await _settled_difference(log, books, table_id):
+                found[table_id] = difference
+    return found
+
+
+async def _settled_difference(log: Log, books: Books, table_id: str) -> int:
+    """0 also for a table that never holds still: it is looked at again the next time."""
+    for _ in range(TRIES):
+        state = await load_table(log, table_id)
+        difference = await _difference(books, state)
+        if not difference:
+            return 0
+        await asyncio.sleep(PAUSE_SECONDS)
+        if await log.last_id(keys.table_log(table_id)) == f"{state.version}-0":
+            return difference
+    return 0
+
+
+async def audit_escrow_until(stop: asyncio.Event, logs: Mapping[str, Log], books: Books, seconds: float) -> None:
+    """Again and again; the figure goes to the metrics, what is wrong to the log."""
+    while not stop.is_set():
+        try:
+            found = await audit_escrow(logs, books)
+        except (LogUnavailable, BooksUnavailable) as error:
+            logger.warning("escrow cannot be audited", reason=str(error))
+        else:
+            metrics.escrow_difference_minor_units.set(sum(map(abs, found.values())))
+            for table_id, difference in found.items():
+                logger.error("escrow differs", table=table_id, difference=difference)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(stop.wait(), seconds)
 
 
 async def verify_tables(logs: Mapping[str, Log], books: Books) -> list[TableReport]:

@@ -3,6 +3,7 @@
 import asyncio
 
 from brelan.audit.ledger import audit_until
+from brelan.audit.room import audit_escrow_until
 from brelan.eventlog.redis_log import RedisStore
 from brelan.sql import DatabaseError, create_engine, migrate
 from brelan.sql.books import SqlBooks
@@ -22,7 +23,11 @@ async def main(running: Running[WalletSettings]) -> None:
     store = RedisStore(settings.redis_url)
     try:
         wallet = Wallet(store, SqlBooks(engine), settings.shard_names)
-        auditing = asyncio.create_task(audit_until(stop, engine, settings.audit_seconds))
+        logs = {shard: store.log(shard) for shard in settings.shard_names}
+        auditing = asyncio.gather(
+            audit_until(stop, engine, settings.audit_seconds),
+            audit_escrow_until(stop, logs, SqlBooks(engine), settings.audit_seconds),
+        )
         try:
             await wallet.run(stop, running.health)
         except BooksBehind as error:
