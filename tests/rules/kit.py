@@ -84,21 +84,24 @@ class Dealer:
         if asked.street == "river" and (plan := river_plan(self.stub, self.burned, len(asked.seats))) != "normal":
             self.stub, self.burned, burned = self.stub + self.burned, 0, 0
         if plan == "community":
-            community, down = self._free.pop(), 0
+            community, down = self._down(), 0
         cards = tuple(table.SeatCards(seat, down, self._give(seat, down, up)) for seat in asked.seats)
         self.burned += burned
         self.stub -= burned + (community is not None) + (down + up) * len(cards)
-        self._free = self._free[burned:]
         return table.CardsDealt(
             asked.request_id, asked.hand_id, asked.street, cards, burned, plan != "normal", community
         )
 
     def _give(self, seat: int, down: int, up: int) -> tuple[int, ...]:
         own = self._hands[seat]
-        own += [self._free.pop() for _ in range(down)]
+        own += [self._down() for _ in range(down)]
         shown = tuple((self.up.get(seat) or self._free).pop(0) for _ in range(up))
         own += shown
         return shown
+
+    def _down(self) -> int:
+        """When all others are dealt, what was meant for those who have folded since."""
+        return self._free.pop() if self._free else next(cards for cards in self.up.values() if cards).pop()
 
     def _draw(self, chosen: table.DrawChosen) -> table.CardsDrawn:
         count, hand_id = len(chosen.positions), chosen.request_id.partition(":")[0]
@@ -164,7 +167,7 @@ class Table:
 
     def decide(self, command: AnyCommand, seat: int = 0, *, player: str = "", operator: bool = False) -> Any:
         before = _written(self.state)
-        player = player or (player_of(seat) if seat else "")
+        player = player or self._who(seat)
         decision = decide(
             self.state,
             command,
@@ -176,6 +179,10 @@ class Table:
         )
         assert _written(self.state) == before, "the input was changed"
         return decision
+
+    def _who(self, seat: int) -> str:
+        owner = self.state.seats[seat - 1] if 0 < seat <= len(self.state.seats) else None
+        return owner.player_id if owner is not None else player_of(seat) if seat else ""
 
     def refusal(self, command: AnyCommand, seat: int = 0, *, player: str = "", operator: bool = False) -> str:
         refused = self.decide(command, seat, player=player, operator=operator)

@@ -74,7 +74,8 @@ def test_B8_the_part_that_nobody_matched_goes_back(given: str, back: tuple[int, 
 
 
 def test_B8_what_goes_back_is_in_no_pot_and_won_by_nobody() -> None:
-    played = stud({1: 100, 2: 100, 3: 100}, UP, rake=Rake(1000)).play("3 bring_in, 1 call, 2 call, 1 bet, 2 fold, 3 fold")
+    played = stud({1: 100, 2: 100, 3: 100}, UP, rake=Rake(1000))
+    played.play("3 bring_in, 1 call, 2 call, 1 bet 4, 2 fold, 3 fold")
     assert played.returned == [(1, 4)]
     awarded = played.last(table.PotAwarded)
     assert (awarded.amount, awarded.rake) == (9, 0)

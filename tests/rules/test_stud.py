@@ -279,7 +279,7 @@ def test_S10_seven_of_eight_at_the_river_get_the_burned_cards_too() -> None:
 
 
 def test_S10_eight_at_the_river_share_one_community_card() -> None:
-    played = check_around(to_fourth(EIGHT), 4)
+    played = check_around(to_fourth(EIGHT), 3)
     river = played.last(table.CardsDealt)
     assert river.community is not None
     assert all(cards.down == 0 and not cards.up for cards in river.cards)

@@ -34,9 +34,10 @@ class Draw:
         if len(ready) < 2:
             return None
         veterans = _veterans(state, ready)
+        last_big = state.last_big_blind if state.last_big_blind in veterans else None
         if len(veterans) < 2:
-            return _with_blinds(config, ready, _positions(state, ready, ready), ())
-        positions = _positions(state, ready, veterans)
+            return _with_blinds(config, ready, _positions(state, ready, ready, last_big), ())
+        positions = _positions(state, ready, veterans, last_big)
         dealt_in = [seat for seat in ready if _is_dealt_in(state, seat, veterans, positions)]
         entering = [seat for seat in dealt_in if seat != positions.big]
         posts = tuple(post for seat in entering for post in _entry_posts(config, seat_at(state, seat)))
@@ -81,18 +82,22 @@ class _Positions:
 
 
 def _veterans(state: TableState, ready: list[int]) -> list[int]:
-    """Of those who can play, the ones who were dealt in the last hand."""
+    """Of those who can play, the ones who were dealt in the last hand, and have not left and come back since (D13)."""
     dealt_in = {(player.seat, player.player_id) for player in state.last_players}
-    return [seat for seat in ready if (seat, seat_at(state, seat).player_id) in dealt_in]
+    return [seat for seat in ready if (seat, seat_at(state, seat).player_id) in dealt_in and not _owes(state, seat)]
 
 
-def _positions(state: TableState, ready: list[int], veterans: list[int]) -> _Positions:
+def _owes(state: TableState, number: int) -> bool:
+    seat = seat_at(state, number)
+    return seat.owes_big_blind or seat.owes_small_blind
+
+
+def _positions(state: TableState, ready: list[int], veterans: list[int], last_big: int | None) -> _Positions:
     """The button: the next veteran clockwise; the small blind: the next one after him; then whoever is next.
 
     The button goes on until that gives the big blind to another player than the last one, who never posts it twice in
     a row while three or more play.
     """
-    last_big = _last_big_blind(state)
     if len(ready) == 2:
         return _heads_up(state, ready, last_big)
     found = None
@@ -108,17 +113,8 @@ def _positions(state: TableState, ready: list[int], veterans: list[int]) -> _Pos
 
 def _heads_up(state: TableState, ready: list[int], last_big: int | None) -> _Positions:
     """D7: the last big blind gets the button, which posts the small blind."""
-    button = last_big if last_big in ready and last_big is not None else _clockwise(ready, state.last_button or 0)[0]
+    button = _clockwise(ready, state.last_button or 0)[0] if last_big is None else last_big
     return _Positions(button, button, _clockwise(ready, button)[0])
-
-
-def _last_big_blind(state: TableState) -> int | None:
-    """None when he is gone, also when another has his seat now."""
-    for player in state.last_players:
-        seat = state.seats[player.seat - 1] if player.seat <= len(state.seats) else None
-        if player.seat == state.last_big_blind and seat is not None and seat.player_id == player.player_id:
-            return player.seat
-    return None
 
 
 def _clockwise(seats: list[int], after: int) -> list[int]:
@@ -133,8 +129,7 @@ def _is_dealt_in(state: TableState, number: int, veterans: list[int], positions:
     ready = [positions.button, number, positions.big]
     if _clockwise(sorted(ready), positions.button)[0] == number:
         return False  # between the button and the big blind
-    seat = seat_at(state, number)
-    return seat.entry == "post" or not (seat.owes_big_blind or seat.owes_small_blind)
+    return seat_at(state, number).entry == "post" or not _owes(state, number)
 
 
 def _entry_posts(config: TableConfig, seat: Seat) -> list[Posted]:
