@@ -276,7 +276,7 @@ def so_much(max_examples: int, steps: int, *, smaller: bool) -> settings:
 
 
 def test_tables() -> None:
-    run_state_machine_as_test(Table, settings=so_much(120, 25, smaller=False))
+    run_state_machine_as_test(Table, settings=so_much(250, 25, smaller=False))
 
 
 @pytest.mark.slow
