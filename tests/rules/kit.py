@@ -4,8 +4,10 @@
     table.play("1 bring_in, 2 call, 3 complete 5, 1 fold, 2 call")
     assert table.turn == "2: fold, check, bet 4"
 
-Limits are 4-8, ante 1, bring-in 2, small blind 2, and the smallest chip is 1. A number is a seat, an amount is the bet on
-the street after the act. ``time`` lets the open turn's time run out. Dealer and wallet answer at once, until told not to.
+Limits are 4-8, ante 1, bring-in 2, small blind 2, and the smallest chip is 1. A number is a seat, an amount is the bet
+on the street after the act. ``time`` lets the open turn's time run out. Dealer and wallet answer at once, until told
+not to.
+
 Every decision is checked: its input is untouched, its state is what its events fold to, the invariants hold, the money
 is all there, and whatever is waited for is due some time.
 """

@@ -226,7 +226,9 @@ def test_B7_third_street_below_halfway_the_completion_stays_and_callers_may_not_
     assert played.turn == "1: fold, call 10"
 
 
-@pytest.mark.parametrize(("all_in", "turn"), [(12, "3: fold, call 12, complete 20"), (13, "3: fold, call 13, raise 33")])
+@pytest.mark.parametrize(
+    ("all_in", "turn"), [(12, "3: fold, call 12, complete 20"), (13, "3: fold, call 13, raise 33")]
+)
 def test_B7_third_street_halfway_is_rounded_up(all_in: int, turn: str) -> None:
     stacks = {1: 103, 2: all_in + 3, 3: 103, 4: 103}
     played = stud(stacks, UP, lower_limit=20, upper_limit=40, ante=3, bring_in=5, minimum_buy_in=200)

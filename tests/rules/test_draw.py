@@ -16,9 +16,12 @@ THREE = {1: 100, 2: 100, 3: 100}
 FOUR = {1: 100, 2: 100, 3: 100, 4: 100}
 
 
-def positions(played: Table) -> tuple[int | None, int | None, int | None]:
+def positions(played: Table) -> tuple[int, int, int]:
     """Button, small blind, big blind of the last hand."""
     started = played.last(HandStarted)
+    assert started.button is not None
+    assert started.small_blind is not None
+    assert started.big_blind is not None
     return started.button, started.small_blind, started.big_blind
 
 
@@ -47,10 +50,8 @@ def test_D1_five_players_get_36_cards_fewer_32_and_six_cannot_sit() -> None:
 
 def test_D4_the_button_moves_clockwise_to_the_next_active_player_after_every_hand() -> None:
     played = draw({1: 100, 2: 100, 4: 100, 5: 100})
-    buttons = [positions(played)[0]]
-    for _ in range(5):
-        buttons.append(positions(next_hand(played))[0])
-    assert buttons == [1, 2, 4, 5, 1, 2]
+    assert positions(played)[0] == 1
+    assert [positions(next_hand(played))[0] for _ in range(5)] == [2, 4, 5, 1, 2]
 
 
 @pytest.mark.parametrize(

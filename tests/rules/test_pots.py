@@ -184,7 +184,9 @@ CAPPED = Rake(500, (RakeCap(2, 100), RakeCap(4, 200)))
         ([5000], 2, Rake(), [0]),
     ],
 )
-def test_M5_percentage_and_one_cap_for_the_hand(amounts: list[int], dealt_in: int, rake: Rake, taken: list[int]) -> None:
+def test_M5_percentage_and_one_cap_for_the_hand(
+    amounts: list[int], dealt_in: int, rake: Rake, taken: list[int]
+) -> None:
     made = [Pot(amount, tuple(range(1, 5 - place))) for place, amount in enumerate(amounts)]
     assert pots.rakes(made, replace(STUD, rake=rake), dealt_in) == taken
 
@@ -217,9 +219,13 @@ def test_M5_nothing_before_the_first_round_is_complete_and_nothing_from_returned
 def test_M5_no_fourth_street_no_drop_but_all_in_on_third_street_is_raked() -> None:
     up = {1: "Kh Kd", 2: "Qs 7d", 3: "2d 6c"}
     rake = Rake(1000)
-    assert stud({1: 50, 2: 50, 3: 50}, up, rake=rake).play("3 bring_in, 1 complete, 2 fold, 3 fold").last(
-        table.HandEnded
-    ).rake == 0
+    assert (
+        stud({1: 50, 2: 50, 3: 50}, up, rake=rake)
+        .play("3 bring_in, 1 complete, 2 fold, 3 fold")
+        .last(table.HandEnded)
+        .rake
+        == 0
+    )
     played: Table = stud({1: 5, 2: 50, 3: 5}, up, wins="1", rake=rake).play("3 bring_in, 1 complete, 2 call, 3 call")
     assert played.last(table.HandEnded).rake == 1
     assert played.last(table.HandEnded).transfer_id == f"rake:{played.last(table.HandStarted).hand_id}"
