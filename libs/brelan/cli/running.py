@@ -6,15 +6,31 @@ import os
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
+import click
+from pydantic import ValidationError
+
 from brelan.eventlog.server import EmbeddedServer, ServerError
 from brelan.settings import RoomSettings
+from brelan.telemetry.service import sentences_of
 
 _FILE = "running.json"
 
 
 def room_settings(data: Path | None) -> RoomSettings:
-    """The environment's, but for the folder when it is named."""
-    return RoomSettings() if data is None else RoomSettings(data=data)
+    """The environment's, but for the folder when it is named. A wrong one is a sentence."""
+    try:
+        return RoomSettings() if data is None else RoomSettings(data=data)
+    except ValidationError as error:
+        raise click.UsageError(" ".join(sentences_of(error))) from None
+
+
+def keep_shards(folder: Path, shards: int) -> None:
+    """A room's number of shards is fixed for its life: a table's id names its shard. Raises ServerError."""
+    path = folder / "shards"
+    if not path.exists():
+        path.write_text(f"{shards}\n")
+    elif (before := path.read_text().strip()) != str(shards):
+        raise ServerError(f"the room in {folder} has {before} shards, not {shards}: set BRELAN_SHARDS={before}.")
 
 
 @contextlib.contextmanager

@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import click
+import httpx2
 
 from brelan.auth.accounts import AccountStore
 from brelan.cli.running import room_settings
-from brelan.client import Client
+from brelan.client import Client, ClientError
 from brelan.deck.keys import ensure_keys
 from brelan.sql import migrate
 
@@ -94,4 +95,8 @@ def furnish(url: str, data: Path | None) -> None:
     except OSError as error:
         click.echo(f"brelan furnish: the operator's key cannot be read ({error.strerror}); run brelan keys", err=True)
         sys.exit(1)
-    asyncio.run(furnish_room(url, operator, click.echo))
+    try:
+        asyncio.run(furnish_room(url, operator, click.echo))
+    except (ClientError, httpx2.HTTPError) as error:
+        click.echo(f"brelan furnish: {url}: {error}", err=True)
+        sys.exit(1)

@@ -77,7 +77,7 @@ def run_service(name: str, main: Main[Settings], settings_type: type[Settings]) 
     try:
         settings = settings_type()
     except ValidationError as error:
-        sys.exit(_complain(2, name, *_sentences(error)))
+        sys.exit(_complain(2, name, *sentences_of(error)))
     configure_logs(name, settings.log_format, settings.log_level)
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
@@ -135,7 +135,7 @@ async def _until_done(running: Running[Settings], work: asyncio.Future[None]) ->
     await work
 
 
-def _sentences(error: ValidationError) -> list[str]:
+def sentences_of(error: ValidationError) -> list[str]:
     """``BRELAN_SHARDS is 'many': Input should be a valid integer ...``"""
     lines = []
     for problem in error.errors(include_url=False):
