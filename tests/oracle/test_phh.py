@@ -42,7 +42,10 @@ def run(*arguments: object) -> Result:
 
 @pytest.mark.parametrize("file", REAL, ids=lambda file: file.stem)
 def test_real_hand(file: Path) -> None:
-    assert list(Replay(parse(file.read_text())).play()) == expected()[file.name]
+    """By our rules alone."""
+    hand = Replay(parse(file.read_text()))
+    assert list(hand.play()) == expected()[file.name]
+    assert hand.read_by_the_file == []
 
 
 @pytest.mark.parametrize("file", MADE_UP, ids=lambda file: file.stem)
@@ -81,6 +84,36 @@ def test_for_people_it_is_a_line_of_text(tmp_path: Path) -> None:
     file = tmp_path / "hand.phh"
     file.write_text(HAND)
     assert run(file).stdout == f"{file}: [293, 198]\n"
+
+
+def test_a_short_all_in_is_played_as_the_file_means_it(tmp_path: Path) -> None:
+    """The bring-in has 1 chip left of 2: the file's others call 1 (S13: 2). An all-in to 7 on a bet of 5 is no raise
+    here, and the next one is to 10; the file's is to 12 (B7). It says so, and plays on."""
+    file = tmp_path / "hand.phh"
+    file.write_text(
+        """\
+variant = "F7S"
+antes = [1, 1, 1, 1]
+bring_in = 2
+small_bet = 5
+big_bet = 10
+starting_stacks = [2, 100, 9, 100]
+actions = [
+  "d dh p1 KhQc2c", "d dh p2 Jd7d4s", "d dh p3 9d9c8s", "d dh p4 AdAc3h", "p1 pb", "p2 cc", "p3 cc", "p4 cc",
+  "d dh p1 5d", "d dh p2 Jh", "d dh p3 9h", "d dh p4 Ah", "p4 cbr 5", "p2 cc", "p3 cbr 7", "p4 cbr 12", "p2 f",
+  "d dh p1 6d", "d dh p3 Th", "d dh p4 Kc", "d dh p1 6c", "d dh p3 4h", "d dh p4 Kd", "d dh p1 8d", "d dh p3 5h",
+  "d dh p4 Ks",
+]
+"""
+    )
+    result = run(file)
+    assert result.exit_code == 0
+    assert result.stdout.splitlines() == [
+        f"{file}: [0, 93, 0, 118]",
+        "  'p2 cc' is played as the file means it, after a short all-in",
+        "  'p4 cbr 12' is played as the file means it, after a short all-in",
+    ]
+    assert run(file, "--json").stdout.count("\n") == 1
 
 
 BROKEN = {

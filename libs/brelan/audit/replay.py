@@ -94,25 +94,22 @@ class Replay:
 
     def _by_the_file(self, turn: Turn, action: PhhAction) -> table.Action | None:
         """What the action is. A bet is matched, and raised, from what the file takes it for."""
-        chosen = _chosen(action, turn.actions)
+        ours = chosen = _chosen(action, turn.actions)
         hand = self.state.hand
         assert hand is not None
         there = max(player.bet for player in hand.players)
         if there < hand.price:  # a short bring-in
             hand.price = there
             self._list_again(turn)
-            chosen = self._noted(_chosen(action, turn.actions), action)
+            chosen = _chosen(action, turn.actions)
         if chosen is None and action.kind == "bet" and hand.full_level < hand.price:
             level, hand.full_level = hand.full_level, hand.price
             self._list_again(turn)
-            chosen = self._noted(_chosen(action, turn.actions), action)
+            chosen = _chosen(action, turn.actions)
             if chosen is None:
                 hand.full_level = level
                 self._list_again(turn)
-        return chosen
-
-    def _noted(self, chosen: table.Action | None, action: PhhAction) -> table.Action | None:
-        if chosen is not None:
+        if chosen is not None and chosen != ours:
             self.read_by_the_file.append(action.text)
         return chosen
 
