@@ -295,6 +295,11 @@ class Table:
         return {one.seat: behind.get(one.seat, one.stack) for one in self.state.seats if one is not None}
 
     @property
+    def street(self) -> int:
+        assert self.state.hand is not None, "there is no hand"
+        return self.state.hand.street
+
+    @property
     def pots(self) -> list[tuple[int, set[int]]]:
         """As last formed, main pot first."""
         return [(pot.amount, set(pot.seats)) for pot in self.last(table.PotsFormed).pots]

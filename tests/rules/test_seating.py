@@ -4,7 +4,7 @@ import pytest
 
 from brelan.events import commands, money, table
 from brelan.rules.invariants import violations
-from brelan.rules.state import TableState
+from brelan.rules.state import TableState, begin_epoch
 from brelan.rules.table import decide, escrow, evolve, next_due_ms
 from tests.rules.kit import START_MS, STUD, TABLE, Table, draw, player_of, stud
 
@@ -424,6 +424,20 @@ def test_M6_ids_of_another_epoch_are_other_ids() -> None:
     assert made.last(table.SeatReserved).transfer_id == f"{TABLE}:2:1"
     made.do(commands.SitDown(100), player="ben")
     assert made.last(table.HandStarted).hand_id == f"{TABLE}-2-1"
+
+
+def test_M6_a_transfer_of_a_former_epoch_was_answered_if_the_log_still_has_it() -> None:
+    made = empty()
+    made.wallet_answers = False
+    made.do(commands.SitDown(100), player="ann")
+    made.answer()
+    begin_epoch(made.state, 2)
+    made.do(money.Funded(f"{TABLE}:1:1", TABLE, "ann", 100))  # asked twice, and slow
+    assert not made.all(table.RefundRequested)
+    made.money += 60
+    made.do(money.Funded(f"{TABLE}:1:2", TABLE, "ben", 60))  # made in what was lost
+    assert made.last(table.RefundRequested).amount == 60
+    assert made.stacks == {1: 100}
 
 
 def test_M6_time_never_goes_back() -> None:

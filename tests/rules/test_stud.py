@@ -13,15 +13,14 @@ UP = {1: "Kh 5d 9c 8c", 2: "Qs 7d 6h 5c", 3: "2d 6c 4h 3h"}
 def to_fourth(up: dict[int, str], stacks: dict[int, int] | None = None) -> Table:
     """Everybody calls the bring-in."""
     played = stud(stacks or dict.fromkeys(up, 100), up)
-    while played.state.hand is not None and played.state.hand.street == 0:
+    while played.state.hand is not None and played.street == 0:
         played.play(f"{played.turn_seat} {'bring_in' if 'bring_in' in played.turn else 'call'}")
     return played
 
 
 def check_around(played: Table, streets: int) -> Table:
-    assert played.state.hand is not None
-    until = played.state.hand.street + streets
-    while played.state.hand is not None and played.state.hand.street < until:
+    until = played.street + streets
+    while played.state.hand is not None and played.street < until:
         played.play(f"{played.turn_seat} check")
     return played
 

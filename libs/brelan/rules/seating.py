@@ -209,11 +209,15 @@ def _refund(draft: Draft, transfer_id: str, player_id: str, amount: int) -> None
 
 
 def _was_answered(draft: Draft, transfer_id: str) -> bool:
-    """This table made it, and knows it no more: it was settled, and this is the same answer again."""
+    """This table made it, and knows it no more: it was settled, and this is the same answer again.
+
+    Of a former epoch only what the log still has: what was made in the part that was lost is unknown here.
+    """
     state = draft.state
     prefix, _, number = transfer_id.rpartition(":")
-    ours = prefix == f"{state.table_id}:{state.epoch}" and number.isdigit()
-    return ours and 1 <= int(number) <= state.transfers_made
+    this_epoch = prefix == f"{state.table_id}:{state.epoch}"
+    made = state.transfers_made if this_epoch else state.former_epochs.get(prefix, 0)
+    return number.isdecimal() and 1 <= int(number) <= made
 
 
 def _seat_waiting_for(draft: Draft, transfer: Transfer) -> Seat | None:

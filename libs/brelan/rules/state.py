@@ -167,6 +167,7 @@ class TableState(msgspec.Struct):
     departed: list[Departed] = []
     protected_day: int = 0  # T7: the day (ms // 86,400,000) ...
     protected: dict[str, int] = {}  # ... and how many protected all-ins each player had on it, seated still or not
+    former_epochs: dict[str, int] = {}  # what their transfer ids begin with: how many had been made when it was over
 
 
 class Decision(msgspec.Struct, frozen=True):
@@ -187,10 +188,18 @@ def copy_of(state: TableState) -> TableState:
     copied.transfers = {name: copy(transfer) for name, transfer in state.transfers.items()}
     copied.show_requests = dict(state.show_requests)
     copied.protected = dict(state.protected)
+    copied.former_epochs = dict(state.former_epochs)
     if state.hand is not None:
         copied.hand = copy(state.hand)
         copied.hand.players = [copy(player) for player in state.hand.players]
     return copied
+
+
+def begin_epoch(state: TableState, epoch: int) -> None:
+    """Something of the log was lost. Transfers made after this point of the former epoch are not known any more."""
+    if epoch != state.epoch:
+        state.former_epochs[f"{state.table_id}:{state.epoch}"] = state.transfers_made
+        state.epoch = epoch
 
 
 # --- looking things up -------------------------------------------------------------------------------------------

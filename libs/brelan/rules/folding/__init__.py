@@ -10,7 +10,7 @@ from brelan.events import table as facts
 from brelan.events.envelope import TableCommitted
 from brelan.events.table import TableEvent
 from brelan.rules.folding import ending, play, seats, tables
-from brelan.rules.state import TableState, seat_at
+from brelan.rules.state import TableState, begin_epoch, seat_at
 
 RarePlayFact = facts.TimedOut | facts.AllInByTime | facts.DealerAskedAgain
 
@@ -49,7 +49,7 @@ def evolve(state: TableState, event: TableEvent) -> None:
 def apply_entry(state: TableState, committed: TableCommitted) -> None:
     """Fold one entry of the log, in place."""
     state.now_ms = committed.at_ms
-    state.epoch = committed.epoch
+    begin_epoch(state, committed.epoch)
     for event in committed.events:
         evolve(state, event)
     state.version = committed.version
