@@ -5,7 +5,7 @@ import pytest
 from brelan.events import commands, table
 from brelan.rules.state import Decision
 from brelan.rules.table import decide, next_due_ms
-from tests.rules.kit import Table, draw, stud
+from tests.rules.kit import Table, draw, draw_table, stud
 
 THREE = {1: 100, 2: 100, 3: 100}
 UP = {1: "Kh Kd", 2: "Qs 7d", 3: "2d 6c"}
@@ -263,6 +263,37 @@ def test_T1_a_frozen_tables_dealer_is_asked_again_when_it_is_unfrozen() -> None:
     played.do(late)
     assert played.turn == "3: draw"
     assert deadline(played) == played.now + 10_000
+
+
+def tries_until_frozen(played: Table) -> int:
+    tries = 0
+    while played.state.status == "open":
+        played.expire()
+        tries += 1
+    return tries
+
+
+def test_T1_who_was_asked_in_vain_is_asked_as_often_again_after_a_freeze() -> None:
+    played = draw(THREE).play("1 call, 2 call, 3 check")
+    played.dealer_answers = False
+    played.play("2 draw 3")
+    first = tries_until_frozen(played)
+    played.do(commands.UnfreezeTable(), operator=True)
+    assert tries_until_frozen(played) == first
+
+
+def test_T1_a_wallet_that_does_not_answer_for_ten_minutes_freezes_the_table() -> None:
+    idle = draw_table({1: 100})
+    idle.wallet_answers = False
+    idle.do(commands.TopUp(100), 1)
+    began = idle.now
+    first = tries_until_frozen(idle)
+    assert 600_000 <= idle.now - began <= 1_200_000
+    assert next_due_ms(idle.state) is not None, "the wallet is asked on"
+    idle.do(commands.UnfreezeTable(), operator=True)
+    assert tries_until_frozen(idle) == first
+    idle.answer()
+    assert idle.owner(1).stack == 200, "its answer is heard even then"
 
 
 def test_T1_unfreezing_gives_the_turn_its_full_time_again() -> None:

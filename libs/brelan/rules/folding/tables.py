@@ -35,8 +35,13 @@ def table_frozen(state: TableState, event: facts.TableFrozen) -> None:
 
 
 def table_unfrozen(state: TableState) -> None:
+    """Dealer and wallet are given as long as before to answer, or nothing would come of it while they are away."""
     state.status = "open"
     state.frozen_reason = ""
+    if state.dealer_wait is not None:
+        state.dealer_wait = replace(state.dealer_wait, asked=0)  # and is asked again at once
+    for transfer in state.transfers.values():
+        transfer.asked = 1
 
 
 def outage_ended(state: TableState, event: facts.OutageEnded) -> None:
