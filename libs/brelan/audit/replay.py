@@ -118,7 +118,7 @@ class Replay:
         hand, config = self.state.hand, self.state.config
         assert hand is not None
         assert config is not None
-        turn.actions = betting.actions(hand, config, player_at(hand, turn.seat))
+        turn.actions = betting.actions(hand, config, player_at(hand, turn.seat), betting.raises_left(hand, config))
 
     def _deal(self, asked: table.CardsRequested) -> None:
         third = asked.street == "third"

@@ -16,7 +16,7 @@ PostKind = Literal["ante", "small_blind", "big_blind", "live_post", "dead_small_
 Cause = Literal["player", "time", "left"]  # why something was done: his own act, the clock (T2), or he left (M3)
 
 
-class Event(msgspec.Struct, frozen=True, array_like=True, tag=True):
+class Event(msgspec.Struct, frozen=True, array_like=True, tag=True, gc=False):
     """Tagged by its class name. Fields are positional on the wire: append only, with defaults."""
 
 
@@ -226,7 +226,7 @@ class PostAgreed(Event, frozen=True):
     seat: int
 
 
-class HandSeat(msgspec.Struct, frozen=True, array_like=True):
+class HandSeat(msgspec.Struct, frozen=True, array_like=True, gc=False):
     seat: int
     player_id: str
     name: str
@@ -261,7 +261,7 @@ class CardsRequested(Event, frozen=True):
     due_ms: int
 
 
-class SeatCards(msgspec.Struct, frozen=True, array_like=True):
+class SeatCards(msgspec.Struct, frozen=True, array_like=True, gc=False):
     seat: int
     down: int  # how many cards came face down
     up: tuple[int, ...] = ()
@@ -279,7 +279,7 @@ class CardsDealt(Event, frozen=True):
     community: int | None = None  # S10
 
 
-class Action(msgspec.Struct, frozen=True, array_like=True):
+class Action(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One legal action. ``to``: his bet on this street after it (0: fold, check, draw); ``pay``: chips it takes."""
 
     kind: ActionKind
@@ -360,7 +360,7 @@ class BetReturned(Event, frozen=True):
     amount: int
 
 
-class Pot(msgspec.Struct, frozen=True, array_like=True):
+class Pot(msgspec.Struct, frozen=True, array_like=True, gc=False):
     amount: int
     seats: tuple[int, ...]  # who can win it
 
@@ -381,7 +381,7 @@ class ShowdownRequested(Event, frozen=True):
     due_ms: int
 
 
-class ShownHand(msgspec.Struct, frozen=True, array_like=True):
+class ShownHand(msgspec.Struct, frozen=True, array_like=True, gc=False):
     seat: int
     cards: tuple[int, ...]  # all of them, as dealt
     best: tuple[int, ...]  # the five that play
@@ -409,7 +409,7 @@ class HandMucked(Event, frozen=True):
     seat: int
 
 
-class PotShare(msgspec.Struct, frozen=True, array_like=True):
+class PotShare(msgspec.Struct, frozen=True, array_like=True, gc=False):
     seat: int
     amount: int
 

@@ -19,45 +19,49 @@ from brelan.rules.game import BETS_A_ROUND
 from brelan.rules.games import game_of
 from brelan.rules.state import Hand, HandPlayer, can_act
 
-FOLD, CHECK = Action("fold"), Action("check")
+FOLD = Action("fold")
+CHECK_OR_FOLD = (FOLD, Action("check"))
 
 # --- whose turn --------------------------------------------------------------------------------------------------
 
 
 def next_to_act(hand: Hand, start: int) -> HandPlayer | None:
     """Clockwise from ``start`` (an index in dealing order) the first whom the round has to wait for."""
-    able = sum(map(can_act, hand.players))
-    if able == 0:
-        return None
-    for player in hand.players[start:] + hand.players[:start]:
-        if can_act(player) and _has_to_act(hand, player, alone=able == 1):
-            return player
-    return None
+    able, waited_for = 0, None
+    price, players = hand.price, hand.players
+    for player in players[start:] + players[:start]:
+        if not (player.folded or player.all_in):
+            able += 1
+            if waited_for is None and (player.acted_at < 0 or player.bet < price):
+                waited_for = player
+    return _answering(hand) if able == 1 else waited_for
 
 
-def _has_to_act(hand: Hand, player: HandPlayer, *, alone: bool) -> bool:
-    """Who is alone with his chips only has to answer a bet that somebody really made (B11, S13)."""
-    if alone:
-        return player.bet < hand.price and any(other.bet > player.bet for other in hand.players if not other.folded)
-    return player.acted_at < 0 or player.bet < hand.price
+def _answering(hand: Hand) -> HandPlayer | None:
+    """B11, S13: who is alone with his chips only has to answer a bet that somebody really made."""
+    alone = next(player for player in hand.players if can_act(player))
+    highest = max(player.bet for player in hand.players if not player.folded)
+    return alone if alone.bet < hand.price and alone.bet < highest else None
 
 
 # --- what he may do ----------------------------------------------------------------------------------------------
 
 
-def actions(hand: Hand, config: TableConfig, player: HandPlayer) -> tuple[Action, ...]:
-    """All that he may do, and nothing else."""
-    most = player.bet + player.stack
-    if hand.forced and not hand.price:
+def actions(hand: Hand, config: TableConfig, player: HandPlayer, raises: int | None) -> tuple[Action, ...]:
+    """All that he may do, and nothing else. ``raises`` are left (``raises_left``)."""
+    bet, price = player.bet, hand.price
+    most = bet + player.stack
+    if hand.forced and not price:
         return _openings(hand, most)
-    if player.bet < hand.price:
-        to = min(hand.price, most)
-        listed = [FOLD, Action("call", to, to - player.bet, to == most)]
+    if bet >= price:
+        listed: tuple[Action, ...] = CHECK_OR_FOLD
+    elif most > price:
+        listed = (FOLD, Action("call", price, price - bet))
     else:
-        listed = [FOLD, CHECK]
-    if most > hand.price and _may_raise(hand, player) and raises_left(hand, config) != 0:
-        listed += _raises(hand, player, config, most)
-    return tuple(listed)
+        return FOLD, Action("call", most, most - bet, all_in=True)
+    if raises != 0 and most > price and _may_raise(hand, player):
+        return listed + _raises(hand, bet, most, config)
+    return listed
 
 
 def _openings(hand: Hand, most: int) -> tuple[Action, ...]:
@@ -74,17 +78,23 @@ def _may_raise(hand: Hand, player: HandPlayer) -> bool:
     """B7: not whoever has acted since the last full bet. B11: not when nobody else can act."""
     if player.acted_at >= hand.full_level:
         return False
-    return any(can_act(other) for other in hand.players if other is not player)
+    for other in hand.players:
+        if other is player or other.folded or other.all_in:
+            continue
+        return True
+    return False
 
 
-def _raises(hand: Hand, player: HandPlayer, config: TableConfig, most: int) -> list[Action]:
-    kind = _kind(hand)
-    listed: list[Action] = []
-    for size in sizes(hand, config):
-        to = min(hand.full_level + size, most)
-        if not listed or listed[-1].to < to:
-            listed.append(Action(kind, to, to - player.bet, to == most))
-    return listed
+def _raises(hand: Hand, bet: int, most: int, config: TableConfig) -> tuple[Action, ...]:
+    """To the next full level, or all-in for less; with an open pair to either of two, until ``U`` was bet (S9)."""
+    kind, full = _kind(hand), hand.full_level + hand.wager
+    if full >= most:
+        return (Action(kind, most, most - bet, all_in=True),)
+    smaller = Action(kind, full, full - bet)
+    if not hand.open_pair or hand.wager >= config.upper_limit:
+        return (smaller,)
+    larger = min(hand.full_level + config.upper_limit, most)
+    return smaller, Action(kind, larger, larger - bet, larger == most)
 
 
 def _kind(hand: Hand) -> ActionKind:
@@ -94,22 +104,11 @@ def _kind(hand: Hand) -> ActionKind:
     return "raise" if hand.full_level else "complete"
 
 
-def sizes(hand: Hand, config: TableConfig) -> tuple[int, ...]:
-    """``W``; with an open pair either limit, until somebody has bet the upper one (S9)."""
-    if hand.open_pair and hand.wager < config.upper_limit:
-        return hand.wager, config.upper_limit
-    return (hand.wager,)
-
-
 def raises_left(hand: Hand, config: TableConfig) -> int | None:
     """B3, B4, B5: bets and raises that may still be made in this round; None: unlimited."""
-    if not game_of(config).unlimited_heads_up or _players_left(hand) > 2:
+    if hand.left > 2 or not game_of(config).unlimited_heads_up:
         return max(0, BETS_A_ROUND - hand.bets_made)
     return 0 if hand.capped and not config.cap_lifted_heads_up else None
-
-
-def _players_left(hand: Hand) -> int:
-    return sum(not player.folded for player in hand.players)
 
 
 # --- what a bet does ---------------------------------------------------------------------------------------------
@@ -127,5 +126,5 @@ def raise_price(hand: Hand, config: TableConfig, event: BetPlaced) -> None:
         hand.wager = config.upper_limit
     hand.full_level = event.to
     hand.bets_made += 1
-    if hand.bets_made >= BETS_A_ROUND and _players_left(hand) > 2:
+    if hand.bets_made >= BETS_A_ROUND and hand.left > 2:
         hand.capped = True

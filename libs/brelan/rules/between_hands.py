@@ -14,26 +14,26 @@ from brelan.rules.state import Rejected, Seat, present, seat_at
 
 def settle(draft: Draft) -> None:
     """What had to wait for the end of the hand."""
-    for seat in draft.state.seats.copy():
-        if seat is None or seat.reserved:
-            continue
-        if seat.leave_asked:
-            seating.pay_out(draft, seat)
-            continue
-        if seat.chips_waiting:
-            draft.emit(table.ChipsAdded(seat.seat, seat.chips_waiting))
-        if seat.top_up_asked:
-            seating.request_top_up(draft, seat, seat.top_up_asked)
-        if not seat.sitting_out:
-            _sit_out_if_due(draft, seat)
+    for seat in draft.state.seats:
+        if seat is not None and not seat.reserved:
+            _settle_seat(draft, seat)
 
 
-def _sit_out_if_due(draft: Draft, seat: Seat) -> None:
+def _settle_seat(draft: Draft, seat: Seat) -> None:
+    if seat.leave_asked:
+        seating.pay_out(draft, seat)
+        return
+    if seat.chips_waiting:
+        draft.emit(table.ChipsAdded(seat.seat, seat.chips_waiting))
+    if seat.top_up_asked:
+        seating.request_top_up(draft, seat, seat.top_up_asked)
+    if seat.sitting_out:
+        return
     if seat.away:
         draft.emit(table.SatOut(seat.seat, "timed_out"))
     elif seat.sit_out_asked:
         draft.emit(table.SatOut(seat.seat, "asked"))
-    elif not seat.stack:
+    elif not seat.stack and not seat.chips_waiting:
         draft.emit(table.SatOut(seat.seat, "no_chips"))
 
 
@@ -98,7 +98,7 @@ def take_silence_for_no(draft: Draft) -> None:
 
 def _close(draft: Draft) -> None:
     """Everybody is paid; who was about to sit down is let go."""
-    for seat in draft.state.seats.copy():
+    for seat in draft.state.seats:
         if seat is None:
             continue
         if seat.reserved:

@@ -64,24 +64,23 @@ def _check_deal(draft: Draft, answer: table.CardsDealt) -> None:
         )
     if (answer.community is not None) != wanted.community:
         raise ValueError(f"{answer.request_id}: a community card is {'due' if wanted.community else 'not due'} (S10)")
-    if [cards.seat for cards in answer.cards] != [player.seat for player in in_hand(hand)]:
+    if [cards.seat for cards in answer.cards] != [player.seat for player in hand.players if not player.folded]:
         raise ValueError(f"{answer.request_id}: not the players who are in the hand")
-    if any(cards.down != wanted.down or len(cards.up) != wanted.up for cards in answer.cards):
-        raise ValueError(f"{answer.request_id}: everybody gets {wanted.down} cards down and {wanted.up} up")
-    _check_new(hand, _up_cards(answer))
+    new: list[int] = [] if answer.community is None else [answer.community]
+    for cards in answer.cards:
+        if cards.down != wanted.down or len(cards.up) != wanted.up:
+            raise ValueError(f"{answer.request_id}: everybody gets {wanted.down} cards down and {wanted.up} up")
+        new += cards.up
+    if new:
+        _check_new(hand, new)
 
 
-def _up_cards(answer: table.CardsDealt) -> list[int]:
-    cards = [card for dealt in answer.cards for card in dealt.up]
-    return cards if answer.community is None else [*cards, answer.community]
-
-
-def _check_new(hand: Hand, cards: list[int]) -> None:
+def _check_new(hand: Hand, new: list[int]) -> None:
     """Of the deck, and none that lies on the table already."""
-    seen = {card for player in hand.players for card in player.up}
-    if len(seen.union(cards)) != len(seen) + len(cards):
+    lying = [card for player in hand.players for card in player.up]
+    if len({*lying, *new}) != len(lying) + len(new):
         raise ValueError("a card was dealt twice")
-    if cards and not 52 - hand.deck_size <= min(cards) <= max(cards) < 52:
+    if not 52 - hand.deck_size <= min(new) <= max(new) < 52:
         raise ValueError(f"a card is none of the {hand.deck_size} in the deck")
 
 

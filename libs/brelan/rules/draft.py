@@ -5,7 +5,7 @@ from brelan.events.table import TableEvent
 from brelan.rules.folding import evolve
 from brelan.rules.game import Game
 from brelan.rules.games import game_of
-from brelan.rules.state import Hand, TableState, config_of, copy_of, hand_of
+from brelan.rules.state import Hand, TableState, copy_of
 
 ANSWER_MS = 5_000  # for the dealer or the wallet, before they are asked again
 
@@ -26,15 +26,19 @@ class Draft:
 
     @property
     def config(self) -> TableConfig:
-        return config_of(self.state)
+        config = self.state.config
+        assert config is not None
+        return config
 
     @property
     def game(self) -> Game:
-        return game_of(config_of(self.state))
+        return game_of(self.config)
 
     @property
     def hand(self) -> Hand:
-        return hand_of(self.state)
+        hand = self.state.hand
+        assert hand is not None
+        return hand
 
     @property
     def answer_due_ms(self) -> int:

@@ -9,6 +9,7 @@ from brelan.events.table import Action, Cause
 from brelan.rules import betting, dealing, showdown
 from brelan.rules.draft import Draft
 from brelan.rules.game import Lineup
+from brelan.rules.games import game_of
 from brelan.rules.rejections import rejected
 from brelan.rules.state import Hand, HandPlayer, Rejected, Seat, Turn, in_hand, index_of, player_at, seat_at
 
@@ -37,38 +38,35 @@ def start(draft: Draft, lineup: Lineup) -> None:
 def go_on(draft: Draft) -> bool:
     """One step. False: the hand is over."""
     hand = draft.hand
-    left = in_hand(hand)
-    if len(left) == 1:
-        showdown.pay_uncontested(draft, left[0])
+    if hand.left == 1:
+        showdown.pay_uncontested(draft, in_hand(hand)[0])
         return False
-    if hand.phase == "drawing":
-        _next_draw(draft)
-    elif hand.phase == "betting":
-        _next_turn(draft)
+    if hand.phase == "betting":
+        _next_turn(draft, hand)
+    elif hand.phase == "drawing":
+        _next_draw(draft, hand)
     else:
-        _next_street(draft)
+        _next_street(draft, hand)
     return True
 
 
-def _next_street(draft: Draft) -> None:
-    hand = draft.hand
+def _next_street(draft: Draft, hand: Hand) -> None:
     if hand.street + 1 < len(draft.game.streets):
         dealing.request_cards(draft, hand.street + 1)
     else:
         showdown.request_comparison(draft)
 
 
-def _next_turn(draft: Draft) -> None:
-    hand = draft.hand
-    last = hand.last_to_act
-    player = betting.next_to_act(hand, draft.game.opener(hand) if last is None else index_of(hand, last) + 1)
+def _next_turn(draft: Draft, hand: Hand) -> None:
+    config, last = draft.config, hand.last_to_act
+    player = betting.next_to_act(hand, game_of(config).opener(hand) if last is None else index_of(hand, last) + 1)
     if player is None:
         showdown.collect_bets(draft)
     elif seat_at(draft.state, player.seat).leave_asked:
         _act_for_leaver(draft, player)
     else:
-        actions = betting.actions(hand, draft.config, player)
-        _open_turn(draft, player, actions, betting.raises_left(hand, draft.config))
+        raises = betting.raises_left(hand, config)
+        _open_turn(draft, player, betting.actions(hand, config, player, raises), raises)
 
 
 def _open_turn(draft: Draft, player: HandPlayer, actions: tuple[Action, ...], raises_left: int | None = None) -> None:
@@ -76,9 +74,9 @@ def _open_turn(draft: Draft, player: HandPlayer, actions: tuple[Action, ...], ra
     draft.emit(table.TurnOpened(turn_id, player.seat, draft.turn_due_ms, actions, raises_left))
 
 
-def _next_draw(draft: Draft) -> None:
+def _next_draw(draft: Draft, hand: Hand) -> None:
     """D10. ``draw_chosen`` and ``cards_drawn`` open the last round when everybody has drawn."""
-    player = next(player for player in draft.hand.players if not player.folded and player.drew is None)
+    player = next(player for player in hand.players if not player.folded and player.drew is None)
     if player.protected:
         dealing.choose_draw(draft, player.seat, (), "time")
     elif seat_at(draft.state, player.seat).leave_asked:
@@ -92,11 +90,12 @@ def _next_draw(draft: Draft) -> None:
 
 def act(draft: Draft, command: commands.Act, seat: Seat) -> Rejected | None:
     """Accepted exactly when it is listed."""
-    turn = _turn_of(draft, command.turn_id, seat)
-    if isinstance(turn, Rejected):
-        return turn
-    fitting = [action for action in turn.actions if action.kind == command.kind and command.to in (None, action.to)]
-    if command.kind == "draw" or not fitting:
+    turn = draft.state.turn
+    if turn is None or turn.turn_id != command.turn_id or turn.seat != seat.seat:
+        return _not_open(turn, command.turn_id)
+    kind, to = command.kind, command.to
+    fitting = [action for action in turn.actions if action.kind == kind and (to is None or to == action.to)]
+    if kind == "draw" or not fitting:
         return rejected("illegal_action", _in_words(turn.actions))
     if len(fitting) > 1:
         return rejected("ambiguous_amount", _in_words(tuple(fitting)))
@@ -105,9 +104,9 @@ def act(draft: Draft, command: commands.Act, seat: Seat) -> Rejected | None:
 
 
 def draw(draft: Draft, command: commands.Draw, seat: Seat) -> Rejected | None:
-    turn = _turn_of(draft, command.turn_id, seat)
-    if isinstance(turn, Rejected):
-        return turn
+    turn = draft.state.turn
+    if turn is None or turn.turn_id != command.turn_id or turn.seat != seat.seat:
+        return _not_open(turn, command.turn_id)
     if turn.actions != DRAW:
         return rejected("illegal_action", _in_words(turn.actions))
     positions = command.positions
@@ -117,12 +116,9 @@ def draw(draft: Draft, command: commands.Draw, seat: Seat) -> Rejected | None:
     return None
 
 
-def _turn_of(draft: Draft, turn_id: int, seat: Seat) -> Turn | Rejected:
+def _not_open(turn: Turn | None, turn_id: int) -> Rejected:
     """T8: whichever comes first, the decision or the clock, decides."""
-    state = draft.state
-    if state.turn is None or state.turn.turn_id != turn_id:
-        return rejected("stale_turn")
-    return state.turn if state.turn.seat == seat.seat else rejected("not_your_turn")
+    return rejected("not_your_turn" if turn is not None and turn.turn_id == turn_id else "stale_turn")
 
 
 def _in_words(actions: tuple[Action, ...]) -> str:
@@ -156,7 +152,7 @@ def _act_for_leaver(draft: Draft, player: HandPlayer) -> None:
     """M3, S5."""
     hand = draft.hand
     if hand.forced and not hand.price:
-        bring_in = betting.actions(hand, draft.config, player)[0]
+        bring_in = betting.actions(hand, draft.config, player, None)[0]
         _do(draft, player.seat, bring_in, "left")
     else:
         draft.emit(table.Folded(player.seat, "left"))

@@ -93,8 +93,8 @@ def freeze(draft: Draft, reason: str) -> None:
 
 
 def end_outage(draft: Draft, from_ms: int) -> None:
-    """Nobody is folded because the room was away."""
+    """Nobody is folded because the room was away. A frozen table has its full time when it is unfrozen."""
     state = draft.state
-    waits = state.turn or state.dealer_wait or state.post_ask or state.transfers
-    if waits or state.next_hand_ms is not None:
+    waits = state.turn or state.dealer_wait or state.post_ask or state.transfers or state.next_hand_ms is not None
+    if waits and state.status != "frozen":
         draft.emit(table.OutageEnded(from_ms, draft.now_ms))

@@ -4,7 +4,6 @@ Two layers: the table with its seats (between hands), and the ``Hand`` in play. 
 During a hand a player's live chips are the hand's; his seat keeps the stack he began it with until the hand is over.
 """
 
-from copy import copy
 from typing import Literal
 
 import msgspec
@@ -16,14 +15,14 @@ Phase = Literal["posting", "dealing", "betting", "drawing", "showdown"]
 Status = Literal["none", "open", "paused", "closing", "closed", "frozen"]
 
 
-class Rejected(msgspec.Struct, frozen=True):
+class Rejected(msgspec.Struct, frozen=True, gc=False):
     """An answer, not an exception. ``code`` is one of ``brelan.rules.rejections``; ``message`` a sentence."""
 
     code: str
     message: str
 
 
-class Transfer(msgspec.Struct):
+class Transfer(msgspec.Struct, gc=False):
     """Asked of the wallet and not answered yet."""
 
     kind: Literal["buy_in", "top_up", "cash_out", "rake", "refund"]
@@ -35,7 +34,7 @@ class Transfer(msgspec.Struct):
     asked: int = 1  # how often
 
 
-class Seat(msgspec.Struct):
+class Seat(msgspec.Struct, gc=False):
     seat: int
     player_id: str
     name: str
@@ -54,7 +53,7 @@ class Seat(msgspec.Struct):
     auto_muck: bool = True
 
 
-class Departed(msgspec.Struct):
+class Departed(msgspec.Struct, gc=False):
     """M4: who left with how much, and until when he must bring it back."""
 
     player_id: str
@@ -62,7 +61,7 @@ class Departed(msgspec.Struct):
     until_ms: int
 
 
-class HandPlayer(msgspec.Struct):
+class HandPlayer(msgspec.Struct, gc=False):
     seat: int
     player_id: str
     name: str
@@ -83,7 +82,7 @@ class HandPlayer(msgspec.Struct):
     mucked: bool = False
 
 
-class Turn(msgspec.Struct):
+class Turn(msgspec.Struct, gc=False):
     turn_id: int
     seat: int
     deadline_ms: int
@@ -91,7 +90,7 @@ class Turn(msgspec.Struct):
     raises_left: int | None = None
 
 
-class DealerWait(msgspec.Struct):
+class DealerWait(msgspec.Struct, gc=False):
     """The dealer has been asked and has not answered yet."""
 
     request_id: str
@@ -99,11 +98,12 @@ class DealerWait(msgspec.Struct):
     asked: int = 1
 
 
-class Hand(msgspec.Struct):
+class Hand(msgspec.Struct, gc=False):
     hand_id: str
     number: int
     deck_size: int
     players: list[HandPlayer]  # in dealing order
+    left: int = 0  # how many of them have not folded
     button: int | None = None
     small_blind: int | None = None
     big_blind: int | None = None
@@ -133,7 +133,7 @@ class Hand(msgspec.Struct):
     showdown: tuple[int, ...] = ()  # H1's order, once it is on
 
 
-class TableState(msgspec.Struct):
+class TableState(msgspec.Struct, gc=False):
     table_id: str = ""
     config: TableConfig | None = None
     next_config: TableConfig | None = None  # from the next hand on
@@ -170,7 +170,7 @@ class TableState(msgspec.Struct):
     former_epochs: dict[str, int] = {}  # what their transfer ids begin with: how many had been made when it was over
 
 
-class Decision(msgspec.Struct, frozen=True):
+class Decision(msgspec.Struct, frozen=True, gc=False):
     """What a command led to, and the state after it. No events: accepted, and nothing changed."""
 
     events: tuple[TableEvent, ...]
@@ -181,24 +181,26 @@ def initial_state() -> TableState:
     return TableState()
 
 
+_copy = msgspec.Struct.__copy__  # type: ignore[attr-defined]  # what ``copy.copy`` comes to after a while
+
+
 def copy_of(state: TableState) -> TableState:
-    """A copy that ``evolve`` may change: as deep as that reaches, and no deeper."""
-    copied = copy(state)
-    copied.seats = [copy(seat) for seat in state.seats]
-    copied.transfers = {name: copy(transfer) for name, transfer in state.transfers.items()}
-    copied.show_requests = dict(state.show_requests)
-    copied.protected = dict(state.protected)
-    copied.former_epochs = dict(state.former_epochs)
+    """A copy that ``evolve`` may change. Every decision begins with it, so it is no deeper than it has to be.
+
+    Only the table, the hand and the hand's players are changed in place; whatever else changes is replaced.
+    """
+    copied: TableState = _copy(state)
     if state.hand is not None:
-        copied.hand = copy(state.hand)
-        copied.hand.players = [copy(player) for player in state.hand.players]
+        hand: Hand = _copy(state.hand)
+        hand.players = [_copy(player) for player in hand.players]
+        copied.hand = hand
     return copied
 
 
 def begin_epoch(state: TableState, epoch: int) -> None:
     """Something of the log was lost. Transfers made after this point of the former epoch are not known any more."""
     if epoch != state.epoch:
-        state.former_epochs[f"{state.table_id}:{state.epoch}"] = state.transfers_made
+        state.former_epochs = {**state.former_epochs, f"{state.table_id}:{state.epoch}": state.transfers_made}
         state.epoch = epoch
 
 

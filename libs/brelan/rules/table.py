@@ -19,16 +19,29 @@ operators'          ``operating``
 from typing import assert_never
 
 from brelan.events import commands, money
-from brelan.events.commands import ClientCommand, InternalCommand, PlayerCommand
+from brelan.events.commands import ClientCommand, InternalCommand
 from brelan.events.money import WalletReply
 from brelan.events.table import Action, CardsDealt, CardsDrawn, HandShown, Pot, ShowdownResolved
 from brelan.rules import between_hands, clock, dealing, hand, operating, pots, seating, showdown
 from brelan.rules.draft import Draft
 from brelan.rules.folding import apply_entry, evolve
 from brelan.rules.rejections import rejected
-from brelan.rules.state import Decision, Rejected, Seat, TableState, seat_of
+from brelan.rules.state import Decision, Rejected, Seat, Status, TableState, seat_of
 
 DealerAnswer = CardsDealt | CardsDrawn | ShowdownResolved | HandShown
+PLAYING = ("open", "paused", "closing")
+SeatedCommand = (
+    commands.Act
+    | commands.Draw
+    | commands.TopUp
+    | commands.SitOut
+    | commands.ComeBack
+    | commands.ChooseEntry
+    | commands.SetPreferences
+    | commands.Leave
+    | commands.Show
+    | commands.Muck
+)
 AnyCommand = ClientCommand | InternalCommand | DealerAnswer | WalletReply
 
 __all__ = [
@@ -71,28 +84,20 @@ def _decide(
     draft: Draft, command: AnyCommand, arrived_at_ms: int, player_id: str, name: str, operator: bool
 ) -> Rejected | None:
     match command:
-        case CardsDealt():
-            dealing.cards_dealt(draft, command)
-        case CardsDrawn():
-            dealing.cards_drawn(draft, command)
-        case ShowdownResolved():
-            if showdown.resolve(draft, command):
-                between_hands.settle(draft)
-        case HandShown():
-            showdown.shown(draft, command)
+        case commands.Act() | commands.Draw():  # what is said most is asked for first
+            return _at_the_table(draft, command, player_id)
+        case CardsDealt() | CardsDrawn() | ShowdownResolved() | HandShown():
+            _dealer_answered(draft, command)
+        case money.Funded() | money.Declined() | money.Booked():
+            _wallet_answered(draft, command)
         case commands.ExpireTurn():
             clock.expire(draft, command.deadline_ms, arrived_at_ms)
         case commands.EndOutage():
-            if draft.state.status != "frozen":
-                operating.end_outage(draft, command.from_ms)
+            operating.end_outage(draft, command.from_ms)
         case commands.FreezeTable():
             operating.freeze(draft, command.reason)
-        case money.Funded():
-            seating.funded(draft, command)
-        case money.Declined():
-            seating.declined(draft, command)
-        case money.Booked():
-            seating.booked(draft, command)
+        case commands.SitDown():
+            return _shut(draft.state.status) or seating.sit_down(draft, command, player_id, name)
         case (
             commands.OpenTable()
             | commands.ConfigureTable()
@@ -103,18 +108,48 @@ def _decide(
         ):
             return operating.operate(draft, command, player_id) if operator else rejected("not_operator")
         case _:
-            return _play(draft, command, player_id, name)
+            return _at_the_table(draft, command, player_id)
     return None
 
 
-def _play(draft: Draft, command: PlayerCommand, player_id: str, name: str) -> Rejected | None:
+def _dealer_answered(draft: Draft, answer: DealerAnswer) -> None:
+    match answer:
+        case CardsDealt():
+            dealing.cards_dealt(draft, answer)
+        case CardsDrawn():
+            dealing.cards_drawn(draft, answer)
+        case ShowdownResolved():
+            if showdown.resolve(draft, answer):
+                between_hands.settle(draft)
+        case HandShown():
+            showdown.shown(draft, answer)
+        case _:
+            assert_never(answer)
+
+
+def _wallet_answered(draft: Draft, reply: WalletReply) -> None:
+    match reply:
+        case money.Funded():
+            seating.funded(draft, reply)
+        case money.Declined():
+            seating.declined(draft, reply)
+        case money.Booked():
+            seating.booked(draft, reply)
+        case _:
+            assert_never(reply)
+
+
+def _shut(status: Status) -> Rejected | None:
+    if status in PLAYING:
+        return None
+    return rejected("table_frozen" if status == "frozen" else "table_closed")
+
+
+def _at_the_table(draft: Draft, command: SeatedCommand, player_id: str) -> Rejected | None:
+    """What only makes sense of somebody who has a seat."""
     state = draft.state
-    if state.status in ("none", "closed"):
-        return rejected("table_closed")
-    if state.status == "frozen":
-        return rejected("table_frozen")
-    if isinstance(command, commands.SitDown):
-        return seating.sit_down(draft, command, player_id, name)
+    if state.status not in PLAYING:
+        return _shut(state.status)
     seat = seat_of(state, player_id)
     if seat is None:
         return rejected("not_seated")
@@ -155,7 +190,7 @@ def _leave(draft: Draft, seat: Seat) -> Rejected | None:
 
 def _go_on(draft: Draft) -> None:
     state = draft.state
-    while state.status in ("open", "paused", "closing"):
+    while state.status in PLAYING:
         if state.hand is None:
             if not between_hands.go_on(draft):
                 return

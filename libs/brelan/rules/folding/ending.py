@@ -1,19 +1,10 @@
 """Facts of a hand's end: showdown, pots awarded, stacks."""
 
-from brelan.events import table as facts
-from brelan.rules.state import DealerWait, TableState, Transfer, hand_of, player_at, seat_at
+from msgspec.structs import replace
 
-Fact = (
-    facts.ShowdownRequested
-    | facts.ShowdownResolved
-    | facts.HandShown
-    | facts.HandMucked
-    | facts.PotAwarded
-    | facts.HandEnded
-    | facts.HandVoided
-    | facts.ShowOffered
-    | facts.ShowRequested
-)
+from brelan.events import table as facts
+from brelan.rules.folding.seats import put_transfer
+from brelan.rules.state import DealerWait, TableState, Transfer, hand_of, player_at
 
 
 def showdown_requested(state: TableState, event: facts.ShowdownRequested) -> None:
@@ -21,6 +12,10 @@ def showdown_requested(state: TableState, event: facts.ShowdownRequested) -> Non
     hand.phase = "showdown"
     hand.showdown = event.order
     state.dealer_wait = DealerWait(event.request_id, event.due_ms)
+
+
+def showdown_resolved(state: TableState, _: facts.ShowdownResolved) -> None:
+    state.dealer_wait = None
 
 
 def hand_shown(state: TableState, event: facts.HandShown) -> None:
@@ -50,12 +45,29 @@ def pot_awarded(state: TableState, event: facts.PotAwarded) -> None:
 def hand_ended(state: TableState, event: facts.HandEnded) -> None:
     state.chips -= event.rake
     if event.transfer_id:
-        state.transfers[event.transfer_id] = Transfer("rake", event.transfer_id, event.rake, event.due_ms)
-    hand_over(state, event.stacks)
+        put_transfer(state, Transfer("rake", event.transfer_id, event.rake, event.due_ms))
+    _hand_over(state, event.stacks)
 
 
-def hand_over(state: TableState, stacks: tuple[facts.PotShare, ...]) -> None:
-    """Ended or voided."""
-    for stack in stacks:
-        seat_at(state, stack.seat).stack = stack.amount
+def hand_voided(state: TableState, event: facts.HandVoided) -> None:
+    _hand_over(state, event.stacks)
+
+
+def _hand_over(state: TableState, stacks: tuple[facts.PotShare, ...]) -> None:
+    left_with = {stack.seat: stack.amount for stack in stacks}
+    state.seats = [
+        replace(seat, stack=left_with[seat.seat]) if seat is not None and seat.seat in left_with else seat
+        for seat in state.seats
+    ]
     state.hand = state.turn = state.dealer_wait = None
+
+
+# --- afterwards --------------------------------------------------------------------------------------------------
+
+
+def show_offered(state: TableState, event: facts.ShowOffered) -> None:
+    state.show_offered = event.seats
+
+
+def show_requested(state: TableState, event: facts.ShowRequested) -> None:
+    state.show_requests = {**state.show_requests, event.request_id: event.seat}

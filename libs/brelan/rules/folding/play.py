@@ -2,6 +2,7 @@
 
 from brelan.events import table as facts
 from brelan.rules import betting
+from brelan.rules.folding.seats import change_seat
 from brelan.rules.folding.tables import call_off
 from brelan.rules.game import limit_of, street_index
 from brelan.rules.games import game_of
@@ -13,9 +14,7 @@ from brelan.rules.state import (
     Turn,
     config_of,
     hand_of,
-    in_hand,
     player_at,
-    seat_at,
 )
 
 # --- the deal ----------------------------------------------------------------------------------------------------
@@ -34,6 +33,7 @@ def hand_started(state: TableState, event: facts.HandStarted) -> None:
         event.number,
         event.deck_size,
         [HandPlayer(one.seat, one.player_id, one.name, one.stack, one.stack) for one in event.players],
+        len(event.players),
         event.button,
         event.small_blind,
         event.big_blind,
@@ -53,10 +53,11 @@ def _settle_blinds(state: TableState, event: facts.HandStarted) -> None:
         if seat is None or seat.reserved:
             continue
         if seat.seat in dealt_in:
-            seat.owes_big_blind = seat.owes_small_blind = False
+            change_seat(state, seat.seat, owes_big_blind=False, owes_small_blind=False)
         elif seat.sitting_out:
-            seat.owes_big_blind |= _came_past(seat.seat, state.last_big_blind, event.big_blind)
-            seat.owes_small_blind |= _came_past(seat.seat, state.last_small_blind, event.small_blind)
+            big = seat.owes_big_blind or _came_past(seat.seat, state.last_big_blind, event.big_blind)
+            small = seat.owes_small_blind or _came_past(seat.seat, state.last_small_blind, event.small_blind)
+            change_seat(state, seat.seat, owes_big_blind=big, owes_small_blind=small)
 
 
 def _came_past(seat: int, last: int | None, now: int | None) -> bool:
@@ -68,7 +69,8 @@ def _came_past(seat: int, last: int | None, now: int | None) -> bool:
 
 def posted(state: TableState, event: facts.Posted) -> None:
     """T3: an ante and a dead small blind are no bets. D6: the big blind is the first one, however short."""
-    hand = hand_of(state)
+    hand = state.hand
+    assert hand is not None
     player = player_at(hand, event.seat)
     player.stack -= event.amount
     player.put_in += event.amount
@@ -121,7 +123,8 @@ def dealer_asked_again(state: TableState, event: facts.DealerAskedAgain) -> None
 
 
 def draw_chosen(state: TableState, event: facts.DrawChosen) -> None:
-    hand = hand_of(state)
+    hand = state.hand
+    assert hand is not None
     player = player_at(hand, event.seat)
     player.drew = len(event.positions)
     state.turn = None
@@ -133,7 +136,8 @@ def draw_chosen(state: TableState, event: facts.DrawChosen) -> None:
 
 def cards_drawn(state: TableState, event: facts.CardsDrawn) -> None:
     """D11: what was thrown before him goes back under the stub when that runs out."""
-    hand = hand_of(state)
+    hand = state.hand
+    assert hand is not None
     state.dealer_wait = None
     if event.reshuffled:
         hand.reshuffled = True
@@ -167,7 +171,8 @@ def _open_street(hand: Hand, street: int, limit: int) -> None:
 
 
 def turn_opened(state: TableState, event: facts.TurnOpened) -> None:
-    hand = hand_of(state)
+    hand = state.hand
+    assert hand is not None
     state.turn = Turn(event.turn_id, event.seat, event.deadline_ms, event.actions, event.raises_left)
     state.turns_opened = event.turn_id
     if hand.first_to_act is None and hand.phase == "betting":
@@ -175,21 +180,25 @@ def turn_opened(state: TableState, event: facts.TurnOpened) -> None:
 
 
 def folded(state: TableState, event: facts.Folded) -> None:
-    hand = hand_of(state)
+    hand = state.hand
+    assert hand is not None
     player_at(hand, event.seat).folded = True
+    hand.left -= 1
     hand.last_to_act = event.seat
     state.turn = None
 
 
 def checked(state: TableState, event: facts.Checked) -> None:
-    hand = hand_of(state)
+    hand = state.hand
+    assert hand is not None
     player_at(hand, event.seat).acted_at = hand.full_level
     hand.last_to_act = event.seat
     state.turn = None
 
 
 def bet_placed(state: TableState, event: facts.BetPlaced) -> None:
-    hand = hand_of(state)
+    hand = state.hand
+    assert hand is not None
     player = player_at(hand, event.seat)
     player.stack -= event.pay
     player.put_in += event.pay
@@ -207,18 +216,19 @@ def bet_placed(state: TableState, event: facts.BetPlaced) -> None:
 
 def timed_out(state: TableState, event: facts.TimedOut) -> None:
     """T7: away, until he says that he is back."""
-    seat_at(state, event.seat).away = True
+    change_seat(state, event.seat, away=True)
     state.turn = None
 
 
 def all_in_by_time(state: TableState, event: facts.AllInByTime) -> None:
-    hand = hand_of(state)
+    hand = state.hand
+    assert hand is not None
     player = player_at(hand, event.seat)
     player.all_in = player.protected = True
     hand.last_to_act = event.seat
-    if state.protected_day != event.day:
-        state.protected_day, state.protected = event.day, {}
-    state.protected[player.player_id] = state.protected.get(player.player_id, 0) + 1
+    today = state.protected if state.protected_day == event.day else {}
+    state.protected = {**today, player.player_id: today.get(player.player_id, 0) + 1}
+    state.protected_day = event.day
 
 
 def bet_returned(state: TableState, event: facts.BetReturned) -> None:
@@ -230,14 +240,15 @@ def bet_returned(state: TableState, event: facts.BetReturned) -> None:
 
 
 def pots_formed(state: TableState, event: facts.PotsFormed) -> None:
-    hand = hand_of(state)
+    hand = state.hand
+    assert hand is not None
     hand.pots = event.pots
     hand.price = hand.full_level = hand.bets_made = 0
     hand.capped = False
     for player in hand.players:
         player.bet = 0
         player.acted_at = -1
-    if len(in_hand(hand)) > 1:
+    if hand.left > 1:
         hand.first_round_complete = True
         draws = game_of(config_of(state)).streets[hand.street].draws_after
         hand.phase = "drawing" if draws else "dealing"

@@ -7,19 +7,6 @@ from brelan.rules.state import TableState, config_of
 
 ANSWER_MS = 5_000  # for the dealer or the wallet, before they are asked again
 
-StatusFact = (
-    facts.TableOpened
-    | facts.TableConfigured
-    | facts.TablePaused
-    | facts.TableResumed
-    | facts.TableClosing
-    | facts.TableClosed
-    | facts.TableFrozen
-    | facts.TableUnfrozen
-    | facts.OutageEnded
-)
-Fact = StatusFact | facts.NextHandScheduled | facts.PostAsked | facts.PostAgreed
-
 
 def table_opened(state: TableState, event: facts.TableOpened) -> None:
     state.table_id = event.table_id
@@ -28,20 +15,44 @@ def table_opened(state: TableState, event: facts.TableOpened) -> None:
     state.seats = [None] * event.config.seats
 
 
+def table_configured(state: TableState, event: facts.TableConfigured) -> None:
+    """Holds from the next hand on."""
+    state.next_config = event.config
+
+
+def table_paused(state: TableState, _: facts.TablePaused) -> None:
+    state.status = "paused"
+
+
+def table_resumed(state: TableState, _: facts.TableResumed) -> None:
+    state.status = "open"
+
+
+def table_closing(state: TableState, _: facts.TableClosing) -> None:
+    call_off(state)
+    state.status = "closing"
+
+
+def table_closed(state: TableState, _: facts.TableClosed) -> None:
+    state.status = "closed"
+
+
 def table_frozen(state: TableState, event: facts.TableFrozen) -> None:
     state.frozen_from = state.status
     state.status = "frozen"
     state.frozen_reason = event.reason
 
 
-def table_unfrozen(state: TableState) -> None:
-    """Dealer and wallet are given as long as before to answer, or nothing would come of it while they are away."""
+def table_unfrozen(state: TableState, _: facts.TableUnfrozen) -> None:
+    """Open; that it was paused or closing is said again.
+
+    Dealer and wallet are given as long as before to answer, or nothing would come of it while they are away.
+    """
     state.status = "open"
     state.frozen_reason = ""
     if state.dealer_wait is not None:
         state.dealer_wait = replace(state.dealer_wait, asked=0)  # and is asked again at once
-    for transfer in state.transfers.values():
-        transfer.asked = 1
+    state.transfers = {name: replace(transfer, asked=1) for name, transfer in state.transfers.items()}
 
 
 def outage_ended(state: TableState, event: facts.OutageEnded) -> None:
@@ -55,8 +66,8 @@ def outage_ended(state: TableState, event: facts.OutageEnded) -> None:
         state.next_hand_ms = event.to_ms + config.hand_pause_ms
     if state.dealer_wait is not None:
         state.dealer_wait = replace(state.dealer_wait, due_ms=event.to_ms + ANSWER_MS)
-    for transfer in state.transfers.values():
-        transfer.due_ms = event.to_ms + ANSWER_MS
+    due_ms = event.to_ms + ANSWER_MS
+    state.transfers = {name: replace(transfer, due_ms=due_ms) for name, transfer in state.transfers.items()}
 
 
 def next_hand_scheduled(state: TableState, event: facts.NextHandScheduled) -> None:
