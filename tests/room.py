@@ -82,6 +82,14 @@ class Room:
         os.kill(pid, signal.SIGKILL)
         return pid
 
+    def kill_all(self) -> None:
+        """``kill -9`` of the room itself: what it started has to end with it."""
+        self._process.kill()
+        self._process.wait(10)
+        self._reader.join(30)
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+
     def command(self, *arguments: str, timeout: float = 120.0) -> subprocess.CompletedProcess[str]:
         """``brelan <arguments>`` against this room."""
         return subprocess.run(
