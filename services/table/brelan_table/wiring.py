@@ -9,7 +9,6 @@ from brelan.telemetry import metrics
 from brelan.telemetry.service import Running
 from brelan_table.handlers import TableHandler
 
-
 for code in SENTENCES:  # a refusal that never happened counts 0, and is not missing
     metrics.rejections.labels(code=code)
 
