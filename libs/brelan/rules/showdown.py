@@ -72,13 +72,19 @@ def resolve(draft: Draft, answer: table.ShowdownResolved) -> bool:
     draft.emit(answer)
     for shown in answer.hands:
         draft.emit(table.HandShown(shown))
-    won = {seat for winners in answer.winners for seat in winners}
-    losers = [player.seat for player in in_hand(hand) if player.shown is None and player.seat not in won]
+    losers = _losers(hand, answer)
     for seat in losers:
         if seat_at(draft.state, seat).auto_muck:
             draft.emit(table.HandMucked(seat))
     _pay(draft, answer.winners, pots.rakes(hand.pots, draft.config, len(hand.players)), losers)
     return True
+
+
+def _losers(hand: Hand, answer: table.ShowdownResolved) -> list[int]:
+    """H3, H4: who lost every pot that he contested with somebody, and was not the first to show."""
+    contested = zip(hand.pots, answer.winners, strict=True)
+    won = {seat for pot, winners in contested if len(pot.seats) > 1 for seat in winners}
+    return [player.seat for player in in_hand(hand) if player.shown is None and player.seat not in won]
 
 
 def _check(hand: Hand, answer: table.ShowdownResolved) -> None:
