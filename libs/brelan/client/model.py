@@ -172,7 +172,7 @@ class TableModel:
             case views.PostAsked():
                 self.post_ask, self.next_hand_ms = event, None
             case views.NextHandScheduled(at_ms=next_hand_ms):
-                self.next_hand_ms = next_hand_ms or None
+                self.next_hand_ms, self.post_ask = next_hand_ms or None, None
             case views.ShowOffered(seats=seats):
                 self.show_offered = seats
             case views.HandMucked(seat=seat) | views.HandShown(hand=views.ShownHandView(seat=seat)):
