@@ -219,6 +219,9 @@ def test_H3_the_first_to_show_and_every_winner_are_shown_in_order() -> None:
     again = DealtHand(52, 4, top)
     again.streets(*STREETS)
     assert [shown.seat for shown in again.showdown(2, 3, 4, 1).hands] == [2, 1]
+    alone = DealtHand(52, 4, top)
+    alone.streets(*STREETS)
+    assert [shown.seat for shown in alone.showdown(2, 1, 4, pots=((1, 2, 4), (4,))).hands] == [2, 1]
 
 
 def test_H4_equal_hands_share() -> None:

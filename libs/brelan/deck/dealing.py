@@ -253,7 +253,9 @@ def _compare(state: DeckState, request: ShowdownRequested) -> HandsCompared:
         raise DealError("a pot is contested by somebody who is not at the showdown")
     values = {seat: value_of(_playable(state, seat), state.deck_size) for seat in request.order}
     winners = tuple(winners_of(pot, values) for pot in request.pots)
-    shown = {request.order[0], *(seat for pot in winners for seat in pot)}
+    # A pot that only one of them can win goes back to him: it is nothing he has to show for (B9, H3).
+    contested = [won for pot, won in zip(request.pots, winners, strict=True) if len(pot.seats) > 1]
+    shown = {request.order[0], *(seat for won in contested for seat in won)}
     hands = tuple(_shown(state, seat) for seat in request.order if seat in shown)
     return HandsCompared(ShowdownResolved(request.request_id, request.hand_id, winners, hands))
 
