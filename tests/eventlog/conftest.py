@@ -1,11 +1,13 @@
-"""Logs to try the contract on: in memory, the Valkey that comes with Brelan, the Redis of the machine."""
+"""Logs to try the contract on: in memory, the Valkey that comes with Brelan, the machine's Redis, a container's."""
 
 import contextlib
 import itertools
+import time
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
 import redis
+from testcontainers.core.container import DockerContainer
 
 from brelan.eventlog.log import Log, Store
 from brelan.eventlog.memory_log import MemoryStore
@@ -20,7 +22,10 @@ STORES = [
     "memory",
     pytest.param("valkey", marks=pytest.mark.redis),
     pytest.param("redis", marks=pytest.mark.redis),
+    pytest.param("container", marks=pytest.mark.docker),
 ]
+
+IMAGE = "redis:7.2-alpine"  # that of docker-compose.yml
 
 
 class Servers:
@@ -33,6 +38,8 @@ class Servers:
 
     def url(self, kind: str) -> str:
         """Of an empty server."""
+        if kind == "container" and kind not in self._urls:
+            self._urls[kind] = self._in_a_container()
         if kind not in self._urls:
             program = bundled_server() if kind == "valkey" else need_program("redis-server")
             server = EmbeddedServer(self._folders.mktemp(kind), durable=False, program=program)
@@ -40,6 +47,20 @@ class Servers:
         with redis.Redis.from_url(self._urls[kind]) as client:
             client.flushall()
         return self._urls[kind]
+
+    def _in_a_container(self) -> str:
+        container = self._running.enter_context(DockerContainer(IMAGE).with_exposed_ports(6379))
+        url = f"redis://{container.get_container_host_ip()}:{container.get_exposed_port(6379)}/0"
+        end = time.monotonic() + 30
+        with redis.Redis.from_url(url) as client:
+            while True:
+                try:
+                    client.ping()
+                except (redis.ConnectionError, redis.TimeoutError):
+                    assert time.monotonic() < end, "the container's Redis does not answer"
+                    time.sleep(0.1)
+                else:
+                    return url
 
 
 @pytest.fixture(scope="session")
