@@ -31,6 +31,8 @@ class RawPlayer:
         self._chance = chance
         self._token = ""
         self._commands = 0
+        self._sent: dict[str, str] = {}
+        self._again_tasks: set[asyncio.Task[None]] = set()
 
     async def register(self) -> None:
         async with httpx2.AsyncClient(base_url=self.url, trust_env=False) as http:
@@ -72,13 +74,23 @@ class RawPlayer:
                     if enough.is_set():
                         return
             finally:
-                pinging.cancel()
+                for task in (pinging, *self._again_tasks):
+                    task.cancel()
 
     async def _command(self, socket: websockets.ClientConnection, command: Frame) -> None:
         self._commands += 1
-        await socket.send(json.dumps({"type": "command", "id": f"{self.name}-{self._commands}", "command": command}))
+        command_id = f"{self.name}-{self._commands}"
+        self._sent[command_id] = json.dumps({"type": "command", "id": command_id, "command": command})
+        await socket.send(self._sent[command_id])
+
+    async def _again(self, socket: websockets.ClientConnection, refused: Frame) -> None:
+        """Too fast, or the room is behind: the same command once more, when it says so."""
+        await asyncio.sleep(refused["retry_in_ms"] / 1000)
+        await socket.send(self._sent[refused["id"]])
 
     async def _react(self, socket: websockets.ClientConnection, frame: Frame) -> None:
+        if frame["type"] == "refused" and frame.get("retry_in_ms"):
+            self._again_tasks.add(asyncio.create_task(self._again(socket, frame)))
         for event in frame.get("events", ()):
             match event["type"]:
                 case "SeatReserved" if event["player_id"] == self.player_id:
