@@ -177,8 +177,8 @@ async def test_no_frame_holds_a_card_that_its_viewer_may_not_see(game: str) -> N
     played = await play(game, 7)
     viewers = [Viewer(name) for name in (*PLAYERS, "nobody")]
     watch(played, viewers, check_every=10**9)
+    saw_cards = set()  # a player may sit out, or wait for the big blind, all the time
     for viewer in viewers:
-        seen_anything = False
         for entry, frame in zip(played.entries[1:], viewer.frames, strict=True):
             allowed = public_cards(entry)
             message = views.decode_room(frame)
@@ -186,9 +186,9 @@ async def test_no_frame_holds_a_card_that_its_viewer_may_not_see(game: str) -> N
             if isinstance(message.cards, views.OwnCards):
                 assert viewer.player_id != "nobody"
                 allowed |= set(message.cards.cards)
-                seen_anything = True
+                saw_cards.add(viewer.player_id)
             assert cards_in(frame) <= allowed
-        assert seen_anything == (viewer.player_id != "nobody")
+    assert len(saw_cards) >= 2
 
 
 def public_cards(entry: TableCommitted) -> set[str]:
