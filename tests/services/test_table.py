@@ -19,8 +19,8 @@ async def test_whole_hands_are_played_and_the_money_is_all_there(config: TableCo
     chance = random.Random(seed)
     await room.open(config)
     for name in ("ana", "ben", "cleo", "dan"):
-        await room.sit(name)
-    for _ in range(300):
+        await room.sit(name, 80_000)  # nobody runs out
+    for _ in range(200):
         if not await room.act(chance):
             break
         state = await room.state()
