@@ -23,7 +23,7 @@ UNIONS: dict[str, Any] = {
     "table": table.TableEvent,
     "commands": commands.ClientCommand | commands.InternalCommand,
     "money": money.WalletRequest | money.WalletReply | money.CashierCommand,
-    "envelope": envelope.FeedEntry | envelope.CommandEntry,
+    "envelope": envelope.FeedEntry | envelope.CommandEntry | envelope.Epoch,
 }
 PLAIN: dict[str, tuple[type[msgspec.Struct], ...]] = {
     "money": (money.WalletRequested, money.WalletReplied, money.CashierRequested),

@@ -27,6 +27,7 @@ class Family(msgspec.Struct, frozen=True):
     writers: tuple[Service, ...]
     readers: tuple[Service, ...]
     holds: str
+    outward: bool = False  # read by who is not on this shard: no further than the durable mark
 
 
 T, D, G, W, H, C = Service.TABLE, Service.DEALER, Service.GATEWAY, Service.WALLET, Service.HISTORY, Service.TIMER
@@ -36,24 +37,28 @@ FAMILIES: tuple[Family, ...] = (
         "commands",
         "stream",
         "shard",
-        (G, C),
+        (G, C, W, H),
         (T,),
-        "client commands, gateways' heartbeats, ExpireTurn; append-only for its writers",
+        "client commands, gateways' heartbeats, ExpireTurn, TailLost; append-only for its writers",
     ),
     Family("dealt", "stream", "shard", (D,), (T,), "the dealer's answers"),
-    Family("wallet-requests", "stream", "shard", (T,), (W,), "buy-ins, cash-outs, rake, refunds"),
+    Family("wallet-requests", "stream", "shard", (T,), (W,), "buy-ins, cash-outs, rake, refunds", True),
     Family("wallet-replies", "stream", "shard", (W,), (T,), "funded, declined, done"),
-    Family("feed", "stream", "shard", (T,), (G, D, H), "every committed table entry and every refusal, in order"),
-    Family("records", "stream", "shard", (D,), (H,), "hole cards of finished hands, sealed to the history service"),
+    Family("feed", "stream", "shard", (T,), (G, D, H), "every committed table entry and every refusal, in order", True),
+    Family(
+        "records", "stream", "shard", (D,), (H,), "hole cards of finished hands, sealed to the history service", True
+    ),
     Family("dead", "stream", "shard", (T, D), (), "poison entries with their errors; each service its own stream"),
     Family("deadlines", "zset", "shard", (T,), (C,), "table id by the time its open wait is due, in ms"),
     Family("tables", "hash", "shard", (T,), (G, D, W, H), "table id to its configuration"),
     Family("heartbeat", "string", "shard", (T,), (G,), "when the table service last committed, in ms"),
+    Family("epoch", "string", "shard", (T,), (G, W, H), "the shard's epoch, and the server that it began on"),
     Family("table", "stream", "table", (T,), (G, W, H), "the table's log, ids <version>-0"),
     Family("snapshot", "string", "table", (T,), (G, W, H), "the table's state at the end of a hand"),
     Family("answers", "hash", "table", (T,), (G,), "answers to the last 64 commands of each player"),
     Family("deck", "stream", "table", (D,), (), "the dealer's sealed log"),
     Family("hole", "hash", "table", (D,), (G,), "hole cards of the hand in play, sealed to who may see them"),
+    Family("durable", "stream", "service", (T, D), (G, W, H), "up to where the replicas have what it sends outside"),
     Family("position", "hash", "service", tuple(Service), (), "commit number, nonce and cursors of one service"),
     Family(
         "lease", "string", "service", tuple(Service), (), "which worker holds the shard; saves work, guards nothing"
@@ -119,6 +124,28 @@ def tables(shard: str) -> str:
 
 def heartbeat(shard: str) -> str:
     return f"{{{shard}}}:heartbeat"
+
+
+def epoch(shard: str) -> str:
+    return f"{{{shard}}}:epoch"
+
+
+def durable(shard: str, service: Service) -> str:
+    return f"{{{shard}}}:durable:{service}"
+
+
+def outward(shard: str, service: Service) -> tuple[str, ...]:
+    """The streams by which a service speaks to who is not on the shard."""
+    return tuple(f"{{{shard}}}:{family.name}" for family in FAMILIES if family.outward and service in family.writers)
+
+
+def durable_of(stream: str) -> str:
+    """The mark that tells how far this outward stream may be read. Raises ValueError for any other stream."""
+    tag, _, name = stream.partition("}:")
+    for family in FAMILIES:
+        if family.outward and family.name == name:
+            return durable(tag.removeprefix("{"), family.writers[0])
+    raise ValueError(f"{stream!r} is no stream with a durable mark")
 
 
 def position(shard: str, service: Service) -> str:

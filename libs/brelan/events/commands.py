@@ -125,4 +125,10 @@ class FreezeTable(Command, frozen=True):
     reason: str
 
 
-InternalCommand = ExpireTurn | EndOutage | FreezeTable
+class LoseTail(Command, frozen=True):
+    """Somebody outside had seen more of the log, up to this epoch, than is there (ARCHITECTURE §7)."""
+
+    epoch: int
+
+
+InternalCommand = ExpireTurn | EndOutage | FreezeTable | LoseTail

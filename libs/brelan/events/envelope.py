@@ -34,6 +34,22 @@ class GatewayAlive(msgspec.Struct, frozen=True, array_like=True, tag=True):
     gateway: str
 
 
+class TailLost(msgspec.Struct, frozen=True, array_like=True, tag=True):
+    """On ``commands``, from a reader outside the shard (gateway, wallet, history): it saw more than is there now."""
+
+    reader: str  # "<service>" or "<service>/<name>"
+    epoch: int  # the highest it has seen
+    stream: str
+    id: str  # of the last entry it had taken, which is not there any more, or is another one
+
+
+class Epoch(msgspec.Struct, frozen=True, array_like=True, tag=True):
+    """In the shard's key ``epoch``: (epoch, version) of a table's log never comes again with other content."""
+
+    number: int
+    server: str  # which server's memory it stands in: on another one a tail may be missing
+
+
 class TableCommitted(msgspec.Struct, frozen=True, array_like=True, tag=True):
     """One decided command and all that followed from it: an entry of the table's log, and of the feed."""
 
@@ -74,13 +90,14 @@ class CommandRepeated(msgspec.Struct, frozen=True, array_like=True, tag=True):
 
 
 FeedEntry = TableCommitted | CommandRefused | CommandRepeated
-CommandEntry = PlayerCommanded | TurnExpired | GatewayAlive
+CommandEntry = PlayerCommanded | TurnExpired | GatewayAlive | TailLost
 
 encode = msgspec.msgpack.Encoder().encode
 
 decode_command = msgspec.msgpack.Decoder(CommandEntry).decode
 decode_feed = msgspec.msgpack.Decoder(FeedEntry).decode
 decode_committed = msgspec.msgpack.Decoder(TableCommitted).decode
+decode_epoch = msgspec.msgpack.Decoder(Epoch).decode
 decode_dealt = msgspec.msgpack.Decoder(Dealt).decode
 decode_hole_cards = msgspec.msgpack.Decoder(HoleCards).decode
 decode_record = msgspec.msgpack.Decoder(HandRecord).decode

@@ -51,7 +51,9 @@ class TableClosing(Event, frozen=True):
 
 
 class TableClosed(Event, frozen=True):
-    pass
+    """``written_off``: chips that the table counted and nobody had, when an operator closed it broken as it was."""
+
+    written_off: int = 0
 
 
 class TableFrozen(Event, frozen=True):
@@ -194,6 +196,13 @@ class TransferAskedAgain(Event, frozen=True):
 
     transfer_id: str
     due_ms: int
+
+
+class TransferDeclined(Event, frozen=True):
+    """The wallet will not book what leaves the table. It is kept, and asked for again when the table is unfrozen."""
+
+    transfer_id: str
+    reason: str
 
 
 class RefundRequested(Event, frozen=True):
@@ -489,6 +498,7 @@ TableEvent = (
     | PlayerLeft
     | TransferSettled
     | TransferAskedAgain
+    | TransferDeclined
     | RefundRequested
     | NextHandScheduled
     | PostAsked

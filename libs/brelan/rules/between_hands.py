@@ -41,7 +41,7 @@ def go_on(draft: Draft) -> bool:
     """Whether a hand has begun."""
     state = draft.state
     if state.status == "closing":
-        _close(draft)
+        close(draft)
         return False
     if state.status == "paused" or len(present(state)) < 2:
         _call_off(draft)
@@ -96,8 +96,9 @@ def take_silence_for_no(draft: Draft) -> None:
         draft.emit(table.SatOut(number, "timed_out"))
 
 
-def _close(draft: Draft) -> None:
-    """Everybody is paid; who was about to sit down is let go."""
+def close(draft: Draft) -> None:
+    """Everybody is paid; who was about to sit down is let go. Chips that nobody had are written off: none, unless a
+    broken table is closed as it is."""
     for seat in draft.state.seats:
         if seat is None:
             continue
@@ -105,4 +106,4 @@ def _close(draft: Draft) -> None:
             seating.release(draft, seat, "The table is closing.")
         else:
             seating.pay_out(draft, seat)
-    draft.emit(table.TableClosed())
+    draft.emit(table.TableClosed(draft.state.chips))

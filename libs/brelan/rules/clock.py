@@ -13,7 +13,7 @@
 from brelan.events import table
 from brelan.rules import between_hands, dealing, seating
 from brelan.rules.draft import Draft
-from brelan.rules.state import HandPlayer, Turn, player_at
+from brelan.rules.state import NEVER, HandPlayer, Turn, player_at
 
 DAY_MS = 86_400_000  # T7
 
@@ -22,7 +22,7 @@ def expire(draft: Draft, deadline_ms: int, arrived_at_ms: int) -> None:
     """Every wait that was due by then. One at most of turn, dealer, pause and question is open."""
     state, due_ms = draft.state, min(deadline_ms, arrived_at_ms)
     for transfer in list(state.transfers.values()):
-        if transfer.due_ms <= due_ms:
+        if transfer.due_ms != NEVER and transfer.due_ms <= due_ms:
             seating.ask_again(draft, transfer)
     if state.status == "frozen":
         return

@@ -158,8 +158,8 @@ def _act_for_leaver(draft: Draft, player: HandPlayer) -> None:
         draft.emit(table.Folded(player.seat, "left"))
 
 
-def void(draft: Draft, by: str) -> None:
+def void(draft: Draft, reason: str) -> None:
     """Every bet goes back."""
     hand: Hand = draft.hand
     stacks = tuple(table.PotShare(player.seat, player.starting_stack) for player in hand.players)
-    draft.emit(table.HandVoided(hand.hand_id, f"{by} voided the hand.", stacks))
+    draft.emit(table.HandVoided(hand.hand_id, reason, stacks))

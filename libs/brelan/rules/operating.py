@@ -1,7 +1,9 @@
 """What operators do with a table, and what the table service finds out about it.
 
 A paused table plays its hand to the end and starts no other. A closing one pays everybody out after the hand. A frozen
-one keeps its log and its players' money, takes the wallet's answers and nothing else, until an operator unfreezes it.
+one keeps its log and its players' money, takes the wallet's answers and nothing else, until an operator unfreezes it:
+play goes on where it stopped, or its hand is voided and the next one dealt. Closing it voids the hand too, and pays
+everybody what he had when it began; that works whatever is wrong with the table.
 """
 
 from typing import assert_never
@@ -13,7 +15,7 @@ from brelan.rules import between_hands, hand
 from brelan.rules.configuration import problems
 from brelan.rules.draft import Draft
 from brelan.rules.rejections import rejected
-from brelan.rules.state import Rejected
+from brelan.rules.state import Rejected, epoch_of
 
 
 def operate(draft: Draft, command: OperatorCommand, by: str) -> Rejected | None:
@@ -25,7 +27,7 @@ def operate(draft: Draft, command: OperatorCommand, by: str) -> Rejected | None:
     if isinstance(command, commands.UnfreezeTable):
         return _unfreeze(draft, command, by)
     if status == "frozen":
-        return rejected("table_frozen")
+        return _close_frozen(draft, by) if isinstance(command, commands.CloseTable) else rejected("table_frozen")
     match command:
         case commands.ConfigureTable():
             return _configure(draft, command.config, by)
@@ -78,18 +80,52 @@ def _unfreeze(draft: Draft, command: commands.UnfreezeTable, by: str) -> Rejecte
     draft.emit(table.TableUnfrozen(by))
     if before != "open":
         draft.emit(table.TablePaused(by) if before == "paused" else table.TableClosing(by))
-    if command.void_hand and state.hand is not None:
-        hand.void(draft, by)
-        between_hands.settle(draft)
+    if command.void_hand:
+        _begin_anew(draft, by)
     end_outage(draft, draft.now_ms)
     if state.dealer_wait is not None:
         draft.emit(table.DealerAskedAgain(state.dealer_wait.request_id, draft.answer_due_ms))
     return None
 
 
+def _begin_anew(draft: Draft, by: str) -> None:
+    """Without the hand in play, or without whatever the next one waits for."""
+    state = draft.state
+    if state.hand is not None:
+        hand.void(draft, f"{by} voided the hand.")
+        between_hands.settle(draft)
+    elif state.next_hand_ms is not None or state.post_ask or state.post_deadline_ms:
+        draft.emit(table.NextHandScheduled(0))
+
+
+def _close_frozen(draft: Draft, by: str) -> None:
+    """What there is for a table that can neither go on nor begin anew."""
+    draft.emit(table.TableUnfrozen(by))
+    draft.emit(table.TableClosing(by))
+    for transfer in tuple(draft.state.transfers.values()):
+        if transfer.amount <= 0:  # nothing the wallet would ever book
+            draft.emit(table.TransferSettled(transfer.transfer_id))
+    if draft.state.hand is not None:
+        hand.void(draft, f"{by} closed the table.")
+    between_hands.close(draft)
+
+
 def freeze(draft: Draft, reason: str) -> None:
     if draft.state.status not in ("none", "closed", "frozen"):
         draft.emit(table.TableFrozen(reason))
+
+
+def lose_tail(draft: Draft, epoch: int) -> None:
+    """A hand of which somebody has seen what is not in the log any more cannot be played on: every bet goes back. The
+    entry is made in any case, so that whoever had seen more hears of the new epoch. What a frozen table has in play is
+    the operator's to decide."""
+    state = draft.state
+    if state.status in ("none", "closed"):
+        return
+    draft.emit(table.OutageEnded(draft.now_ms, draft.now_ms))
+    if state.hand is not None and state.status != "frozen" and epoch_of(state.hand.hand_id) <= epoch:
+        hand.void(draft, "Part of this hand's record was lost. Every bet went back.")
+        between_hands.settle(draft)
 
 
 def end_outage(draft: Draft, from_ms: int) -> None:

@@ -15,12 +15,11 @@ from brelan.events.config import TableConfig
 from brelan.rules.draft import ANSWER_MS, Draft
 from brelan.rules.folding.seats import RETURN_MS
 from brelan.rules.rejections import rejected
-from brelan.rules.state import Rejected, Seat, Transfer, is_dealt_in, seat_of
+from brelan.rules.state import NEVER, Rejected, Seat, Transfer, is_dealt_in, seat_of
 
 OUTGOING = ("cash_out", "rake", "refund")
 MOST_CHIPS = 10**12  # in one purchase
 LONGEST_WAIT_MS = 300_000  # 5, 10, 20 ... seconds, then every five minutes
-PATIENCE = 7  # asked so often, for more than ten minutes, the wallet is taken to be out of order
 
 # --- sitting down ------------------------------------------------------------------------------------------------
 
@@ -160,7 +159,7 @@ def leave(draft: Draft, seat: Seat) -> Rejected | None:
 
 
 def pay_out(draft: Draft, seat: Seat) -> None:
-    amount = seat.stack + seat.chips_waiting
+    amount = max(0, seat.stack + seat.chips_waiting)  # below nothing only when a table is closed broken as it is
     transfer_id = draft.next_transfer_id() if amount else ""
     due_ms = draft.answer_due_ms if amount else 0
     until_ms = draft.now_ms + RETURN_MS
@@ -170,7 +169,9 @@ def pay_out(draft: Draft, seat: Seat) -> None:
 def release(draft: Draft, seat: Seat, reason: str) -> None:
     """Before the wallet has answered. The transfer is kept until it does."""
     transfer = _pending(draft, "buy_in", seat)
-    assert transfer is not None
+    if transfer is None:  # only when a table is closed broken as it is
+        draft.emit(table.SeatReleased(seat.seat, "", reason))
+        return
     draft.emit(table.SeatReleased(seat.seat, transfer.transfer_id, reason, unanswered=True))
 
 
@@ -229,9 +230,11 @@ def _seat_waiting_for(draft: Draft, transfer: Transfer) -> Seat | None:
 
 
 def declined(draft: Draft, reply: money.Declined) -> None:
-    """What leaves the table cannot be declined: it is asked again."""
     transfer = draft.state.transfers.get(reply.transfer_id)
-    if transfer is None or transfer.kind in OUTGOING:
+    if transfer is None:
+        return
+    if transfer.kind in OUTGOING:
+        _not_taken(draft, transfer, reply.reason)
         return
     seat = _seat_waiting_for(draft, transfer)
     if seat is None:
@@ -242,6 +245,16 @@ def declined(draft: Draft, reply: money.Declined) -> None:
         draft.emit(table.TopUpDeclined(seat.seat, transfer.transfer_id, reply.reason))
 
 
+def _not_taken(draft: Draft, transfer: Transfer, reason: str) -> None:
+    """The ledger decides once under an id: asked again, it would say the same. So what leaves the table stays in its
+    escrow, and play stops until an operator has looked. When he has let play go on, it is no reason to stop again."""
+    if transfer.due_ms == NEVER:
+        return
+    draft.emit(table.TransferDeclined(transfer.transfer_id, reason))
+    if not transfer.declined and draft.state.status not in ("frozen", "closed"):
+        draft.emit(table.TableFrozen(f"The wallet does not book {transfer.transfer_id}: {reason}"))
+
+
 def booked(draft: Draft, reply: money.Booked) -> None:
     transfer = draft.state.transfers.get(reply.transfer_id)
     if transfer is not None and transfer.kind in OUTGOING:
@@ -249,9 +262,6 @@ def booked(draft: Draft, reply: money.Booked) -> None:
 
 
 def ask_again(draft: Draft, transfer: Transfer) -> None:
-    """Twice as long each time; a table plays on meanwhile. After ten minutes somebody has to look."""
-    patient = transfer.asked < PATIENCE
-    wait_ms = min(ANSWER_MS * 2**transfer.asked, LONGEST_WAIT_MS)
+    """Twice as long each time, for as long as it takes: whose money it is waits, and the table plays on."""
+    wait_ms = min(ANSWER_MS * 2 ** min(transfer.asked, 10), LONGEST_WAIT_MS)
     draft.emit(table.TransferAskedAgain(transfer.transfer_id, draft.now_ms + wait_ms))
-    if not patient and draft.state.status not in ("frozen", "closed"):
-        draft.emit(table.TableFrozen(f"The wallet has not answered {transfer.transfer_id}."))

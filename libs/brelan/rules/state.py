@@ -11,6 +11,7 @@ import msgspec
 from brelan.events.config import TableConfig
 from brelan.events.table import Action, Entry, HandSeat, Pot, ShownHand, TableEvent
 
+NEVER = -1  # a time
 Phase = Literal["posting", "dealing", "betting", "drawing", "showdown"]
 Status = Literal["none", "open", "paused", "closing", "closed", "frozen"]
 
@@ -28,10 +29,11 @@ class Transfer(msgspec.Struct, gc=False):
     kind: Literal["buy_in", "top_up", "cash_out", "rake", "refund"]
     transfer_id: str
     amount: int
-    due_ms: int  # when it is asked again
+    due_ms: int  # when it is asked again; NEVER: it was declined, an operator has to look
     player_id: str = ""
     seat: int = 0
     asked: int = 1  # how often
+    declined: int = 0  # how often what leaves the table was not taken
 
 
 class Seat(msgspec.Struct, gc=False):
@@ -197,11 +199,25 @@ def copy_of(state: TableState) -> TableState:
     return copied
 
 
+TURNS_LOST = 1_000  # more than a lost tail ever opens at one table
+
+
 def begin_epoch(state: TableState, epoch: int) -> None:
-    """Something of the log was lost. Transfers made after this point of the former epoch are not known any more."""
-    if epoch != state.epoch:
+    """Something of the log may be lost. Transfers made after this point of the former epoch are not known any more,
+    and no turn opened from here on has the number of one that was opened there."""
+    if epoch == state.epoch:
+        return
+    known = max(state.former_epochs.values(), default=0)
+    if state.transfers_made > known:
         state.former_epochs = {**state.former_epochs, f"{state.table_id}:{state.epoch}": state.transfers_made}
-        state.epoch = epoch
+    if state.turns_opened:
+        state.turns_opened += TURNS_LOST
+    state.epoch = epoch
+
+
+def epoch_of(hand_id: str) -> int:
+    """In which epoch it began: "s07-k3f9x2-1-93" -> 1."""
+    return int(hand_id.rsplit("-", 2)[1])
 
 
 # --- looking things up -------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from brelan.rules import between_hands, clock, dealing, hand, operating, pots, s
 from brelan.rules.draft import Draft
 from brelan.rules.folding import apply_entry, evolve
 from brelan.rules.rejections import rejected
-from brelan.rules.state import Decision, Rejected, Seat, Status, TableState, seat_of
+from brelan.rules.state import NEVER, Decision, Rejected, Seat, Status, TableState, seat_of
 
 DealerAnswer = CardsDealt | CardsDrawn | ShowdownResolved | HandShown
 PLAYING = ("open", "paused", "closing")
@@ -96,6 +96,8 @@ def _decide(
             operating.end_outage(draft, command.from_ms)
         case commands.FreezeTable():
             operating.freeze(draft, command.reason)
+        case commands.LoseTail():
+            operating.lose_tail(draft, command.epoch)
         case commands.SitDown():
             return _shut(draft.state.status) or seating.sit_down(draft, command, player_id, name)
         case (
@@ -210,7 +212,7 @@ def legal_actions(state: TableState, seat: int) -> tuple[Action, ...]:
 
 def next_due_ms(state: TableState) -> int | None:
     """The earliest time at which something that the table waits for has taken long enough."""
-    dues = [transfer.due_ms for transfer in state.transfers.values()]
+    dues = [transfer.due_ms for transfer in state.transfers.values() if transfer.due_ms != NEVER]
     if state.status != "frozen":
         if state.turn is not None:
             dues.append(state.turn.deadline_ms)

@@ -33,6 +33,9 @@ timeout_lateness_seconds = Histogram(
     "brelan_timeout_lateness_seconds", "From a turn's deadline to its enforcement.", buckets=_FAST
 )
 early_timeouts = Counter("brelan_early_timeouts", "Timeouts that came before their deadline, and were ignored.")
+tails_lost = Counter(
+    "brelan_tails_lost", "Reports that the end of a shard's log was lost, by who had seen it.", ["reader"]
+)
 deadlines_dispatched = Counter("brelan_deadlines_dispatched", "Due deadlines handed to Celery.")
 deadlines_redispatched = Counter(
     "brelan_deadlines_redispatched",

@@ -18,11 +18,19 @@ from brelan.eventlog.processor import Outputs, Undecodable
 from brelan.eventlog.tables import encode_state, load_table
 from brelan.events import commands, envelope, table
 from brelan.events.config import Game
-from brelan.events.envelope import CommandRefused, CommandRepeated, PlayerCommanded, TableCommitted, encode
+from brelan.events.envelope import (
+    CommandRefused,
+    CommandRepeated,
+    Epoch,
+    PlayerCommanded,
+    TableCommitted,
+    TailLost,
+    encode,
+)
 from brelan.events.money import WalletRequested
 from brelan.events.table import TableEvent
 from brelan.rules.invariants import violations
-from brelan.rules.state import Decision, Rejected, TableState
+from brelan.rules.state import Decision, Rejected, TableState, begin_epoch, copy_of, epoch_of
 from brelan.rules.table import AnyCommand, decide, next_due_ms
 from brelan.telemetry import metrics
 from brelan_table.answers import Answer, Answers, encode_answer, field
@@ -70,6 +78,8 @@ class TableHandler:
         self._gateway_ms = 0  # when a gateway was last heard
         self._staged_gateway_ms = 0
         self._outage: tuple[int, int] | None = None
+        self._epoch = self._staged_epoch = Epoch(1, "")
+        self._epoch_stored = True  # it stands in the log
         self._happened: list[tuple[Game, TableEvent]] = []
         self._late_ms: list[int] = []
         self._census = Census()
@@ -83,6 +93,7 @@ class TableHandler:
         self.discard()
         now_ms = await log.now_ms()
         beat = await log.get(keys.heartbeat(self.shard))
+        await self._load_epoch(log)
         gate = asyncio.Semaphore(LOADING)
 
         async def load_one(table_id: str) -> tuple[str, Loaded]:
@@ -96,6 +107,14 @@ class TableHandler:
         self._served_ms = self._gateway_ms = self._staged_gateway_ms = now_ms
         if beat is not None:
             self._outage = (int(beat), now_ms)
+
+    async def _load_epoch(self, log: Log) -> None:
+        """On another server than before a tail of the log may be missing: what is decided from here on is of a new
+        epoch (ADR 0008)."""
+        stored, server = await log.get(keys.epoch(self.shard)), await log.server_id()
+        before = envelope.decode_epoch(stored) if stored is not None else Epoch(0, "")
+        self._epoch_stored = before.server == server
+        self._epoch = before if self._epoch_stored else Epoch(before.number + 1, server)
 
     async def prepare(self, log: Log, entries: Sequence[Entry]) -> None:
         """Every table of the shard is in memory since ``load``."""
@@ -111,6 +130,8 @@ class TableHandler:
                 loaded.answers.given(player_id, answer)
         self._staged = {}
         self._gateway_ms = self._staged_gateway_ms
+        self._epoch, self._epoch_stored = self._staged_epoch, True
+        self._outage = None
         self._count()
 
     def _count(self) -> None:
@@ -158,7 +179,10 @@ class TableHandler:
         self._staged = {}
         self._happened, self._late_ms = [], []
         self._staged_gateway_ms = self._gateway_ms
+        self._staged_epoch = self._epoch
         outputs = Outputs()
+        if not self._epoch_stored:
+            outputs.string_set(keys.epoch(self.shard), encode(self._epoch))
         if self._outage is None and self._served_ms and now_ms - self._served_ms > OUTAGE_MS:
             self._outage = (self._served_ms, now_ms)
         if self._outage is not None:
@@ -177,6 +201,8 @@ class TableHandler:
                     self._expire(command, entry, now_ms, outputs)
                 case envelope.GatewayAlive():
                     self._hear_gateway(entry.at_ms, now_ms, outputs)
+                case TailLost():
+                    self._lose_tail(command, entry, now_ms, outputs)
         elif entry.stream == keys.dealt(self.shard):
             dealt = _decoded(envelope.decode_dealt, entry)
             self._decide(dealt.table_id, dealt.answer, now_ms, entry.at_ms, outputs, cause=cause, trace=dealt.trace)
@@ -212,7 +238,7 @@ class TableHandler:
             _repeat(message, before, cause, self.shard, outputs)
             return
         decision = decide(
-            staged.state,
+            self._in_epoch(staged.state),
             message.command,
             now_ms=now_ms,
             arrived_at_ms=entry.at_ms,
@@ -258,9 +284,19 @@ class TableHandler:
         self._staged_gateway_ms = max(self._staged_gateway_ms, at_ms)
 
     def _end_outage(self, from_ms: int, now_ms: int, outputs: Outputs) -> None:
-        for table_id in self._tables.keys() | self._staged.keys():
+        for table_id in sorted(self._tables.keys() | self._staged.keys()):
             self._decide(table_id, commands.EndOutage(from_ms, now_ms), now_ms, now_ms, outputs, cause="outage")
-        self._outage = None
+
+    def _lose_tail(self, lost: TailLost, entry: Entry, now_ms: int, outputs: Outputs) -> None:
+        """Somebody outside has seen more than is here. Each table says so once, in an epoch above all he has seen."""
+        if lost.epoch >= self._staged_epoch.number:
+            self._staged_epoch = Epoch(lost.epoch + 1, self._staged_epoch.server)
+            outputs.string_set(keys.epoch(self.shard), encode(self._staged_epoch))
+        metrics.tails_lost.labels(reader=lost.reader.partition("/")[0]).inc()
+        for table_id in sorted(self._tables.keys() | self._staged.keys()):
+            state = (self._staged.get(table_id) or self._tables[table_id]).state
+            if state.epoch <= lost.epoch or (state.hand is not None and epoch_of(state.hand.hand_id) <= lost.epoch):
+                self._decide(table_id, commands.LoseTail(lost.epoch), now_ms, now_ms, outputs, cause=_cause(entry))
 
     # --- deciding and recording --------------------------------------------------------------------------------
 
@@ -279,7 +315,7 @@ class TableHandler:
         staged = self._stage(table_id)
         if staged is None:
             raise ValueError(f"there is no table {table_id}")
-        decision = decide(staged.state, command, now_ms=now_ms, arrived_at_ms=arrived_at_ms)
+        decision = decide(self._in_epoch(staged.state), command, now_ms=now_ms, arrived_at_ms=arrived_at_ms)
         if isinstance(decision, Rejected) or not decision.events:
             return False
         frozen = self._broken(decision.state)
@@ -289,6 +325,13 @@ class TableHandler:
             self._commit(staged, decision, cause, trace, outputs)
         return True
 
+    def _in_epoch(self, state: TableState) -> TableState:
+        if state.epoch == self._staged_epoch.number:
+            return state
+        state = copy_of(state)
+        begin_epoch(state, self._staged_epoch.number)
+        return state
+
     def _broken(self, state: TableState) -> str:
         """Invariants are checked before a commit. "" when all hold."""
         return "" if state.status == "frozen" else "; ".join(violations(state))
@@ -296,7 +339,9 @@ class TableHandler:
     def _freeze(self, table_id: str, reason: str, now_ms: int, outputs: Outputs, cause: str) -> None:
         staged = self._stage(table_id)
         assert staged is not None
-        decision = decide(staged.state, commands.FreezeTable(reason), now_ms=now_ms, arrived_at_ms=now_ms)
+        decision = decide(
+            self._in_epoch(staged.state), commands.FreezeTable(reason), now_ms=now_ms, arrived_at_ms=now_ms
+        )
         if isinstance(decision, Decision) and decision.events:
             self._commit(staged, decision, cause, "", outputs)
 

@@ -11,6 +11,8 @@ from brelan_table.handlers import TableHandler
 
 for code in SENTENCES:  # a refusal that never happened counts 0, and is not missing
     metrics.rejections.labels(code=code)
+for reader in (Service.GATEWAY, Service.WALLET, Service.HISTORY):
+    metrics.tails_lost.labels(reader=reader)
 
 
 async def main(running: Running[RoomSettings]) -> None:

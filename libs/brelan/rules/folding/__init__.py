@@ -58,6 +58,7 @@ FOLDS: dict[type[TableEvent], Callable[[TableState, Any], None]] = {
     facts.PlayerLeft: seats.player_left,
     facts.TransferSettled: seats.transfer_settled,
     facts.TransferAskedAgain: seats.transfer_asked_again,
+    facts.TransferDeclined: seats.transfer_declined,
     facts.RefundRequested: seats.refund_requested,
     # between two hands
     facts.NextHandScheduled: tables.next_hand_scheduled,

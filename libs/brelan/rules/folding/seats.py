@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from brelan.events import table as facts
 from brelan.rules.games import game_of
-from brelan.rules.state import Departed, Seat, TableState, Transfer, config_of, seat_at
+from brelan.rules.state import NEVER, Departed, Seat, TableState, Transfer, config_of, seat_at
 
 RETURN_MS = 3_600_000  # M4: sixty minutes
 MOST_DEPARTED = 64  # who left is remembered for M4; at most so many
@@ -139,6 +139,11 @@ def transfer_settled(state: TableState, event: facts.TransferSettled | facts.Top
 def transfer_asked_again(state: TableState, event: facts.TransferAskedAgain) -> None:
     transfer = state.transfers[event.transfer_id]
     put_transfer(state, replace(transfer, due_ms=event.due_ms, asked=transfer.asked + 1))
+
+
+def transfer_declined(state: TableState, event: facts.TransferDeclined) -> None:
+    transfer = state.transfers[event.transfer_id]
+    put_transfer(state, replace(transfer, due_ms=NEVER, declined=transfer.declined + 1))
 
 
 def refund_requested(state: TableState, event: facts.RefundRequested) -> None:

@@ -3,7 +3,8 @@
 from msgspec.structs import replace
 
 from brelan.events import table as facts
-from brelan.rules.state import TableState, config_of
+from brelan.rules.folding.seats import put_transfer
+from brelan.rules.state import NEVER, TableState, config_of
 
 ANSWER_MS = 5_000  # for the dealer or the wallet, before they are asked again
 
@@ -33,8 +34,10 @@ def table_closing(state: TableState, _: facts.TableClosing) -> None:
     state.status = "closing"
 
 
-def table_closed(state: TableState, _: facts.TableClosed) -> None:
+def table_closed(state: TableState, event: facts.TableClosed) -> None:
     state.status = "closed"
+    state.chips -= event.written_off
+    state.turn = state.dealer_wait = None  # a broken table may have had one
 
 
 def table_frozen(state: TableState, event: facts.TableFrozen) -> None:
@@ -52,7 +55,9 @@ def table_unfrozen(state: TableState, _: facts.TableUnfrozen) -> None:
     state.frozen_reason = ""
     if state.dealer_wait is not None:
         state.dealer_wait = replace(state.dealer_wait, asked=0)  # and is asked again at once
-    state.transfers = {name: replace(transfer, asked=1) for name, transfer in state.transfers.items()}
+    for transfer in state.transfers.values():
+        due_ms = state.now_ms if transfer.due_ms == NEVER else transfer.due_ms  # whoever unfreezes it has looked
+        put_transfer(state, replace(transfer, asked=1, due_ms=due_ms))
 
 
 def outage_ended(state: TableState, event: facts.OutageEnded) -> None:
@@ -67,7 +72,9 @@ def outage_ended(state: TableState, event: facts.OutageEnded) -> None:
     if state.dealer_wait is not None:
         state.dealer_wait = replace(state.dealer_wait, due_ms=event.to_ms + ANSWER_MS)
     due_ms = event.to_ms + ANSWER_MS
-    state.transfers = {name: replace(transfer, due_ms=due_ms) for name, transfer in state.transfers.items()}
+    for transfer in state.transfers.values():
+        if transfer.due_ms != NEVER:
+            put_transfer(state, replace(transfer, due_ms=due_ms))
 
 
 def next_hand_scheduled(state: TableState, event: facts.NextHandScheduled) -> None:
