@@ -42,14 +42,14 @@ from typing import Protocol, assert_never, runtime_checkable
 import msgspec
 import structlog
 
-from brelan.eventlog import keys
+from brelan.eventlog import failpoints, keys
 from brelan.eventlog.dead import DeadEntry, encode_dead
 from brelan.eventlog.keys import Service
 from brelan.eventlog.log import BEGINNING, Attempt, BadCommit, Commit, Entry, Log, LogUnavailable, Outcome
 from brelan.eventlog.outputs import Outputs
 from brelan.telemetry import metrics
 
-__all__ = ["Handler", "Outputs", "Poisonable", "Processor", "Step", "StepResult", "Undecodable"]
+__all__ = ["Handler", "Looking", "Outputs", "Poisonable", "Processor", "Step", "StepResult", "Undecodable"]
 
 BATCH = 256  # entries of each inbox in one commit
 BLOCK_MS = 500  # longest wait for entries: also how long a stop can take
@@ -98,6 +98,13 @@ class Handler(Protocol):
 
     def discard(self) -> None:
         """Forget everything: somebody else wrote, or it is unknown what was written. ``load`` follows."""
+
+
+@runtime_checkable
+class Looking(Protocol):
+    """A handler that looks around before its housekeeping: at how far its readers are, say. It only reads."""
+
+    async def look(self, log: Log, now_ms: int) -> None: ...
 
 
 @runtime_checkable
@@ -226,7 +233,7 @@ class Processor:
                 case Step.HANDLE:
                     return self._handle()
                 case Step.HOUSEKEEPING:
-                    return self._keep_house()
+                    return await self._keep_house()
                 case Step.COMMIT:
                     return await self._commit()
                 case _:
@@ -253,6 +260,7 @@ class Processor:
         self._number = position.number
         self._cursors = {stream: position.cursors.get(stream, BEGINNING) for stream in self._inboxes}
         self._attempt = position.attempt
+        failpoints.reach(self._handler.service, "fence:after")
         self._fences += 1
         others = position.takeovers - self._fences  # our own fences are no deaths
         if position.attempt is not None or others >= self._suspicious_takeovers:
@@ -262,7 +270,7 @@ class Processor:
         return StepResult(Step.FENCE)
 
     async def _load(self) -> StepResult:
-        await self._handler.load(self._log)
+        await failpoints.inside(self._handler.service, "load:inside", self._handler.load(self._log))
         self._metrics.takeovers.inc()
         self._metrics.takeover_seconds.observe(time.perf_counter() - self._taking_over_since)
         self.next = Step.READ
@@ -284,6 +292,7 @@ class Processor:
             self._careful = 0
             self._settle()
             return StepResult(Step.READ)
+        failpoints.reach(self._handler.service, "read:after")
         self._work = Work(entries)
         self.next = Step.NOTE if self._careful else Step.PREPARE
         return StepResult(Step.READ, len(entries))
@@ -342,10 +351,14 @@ class Processor:
             self._ready(entries, outputs)
         return StepResult(Step.HANDLE, len(entries))
 
-    def _keep_house(self) -> StepResult:
+    async def _keep_house(self) -> StepResult:
         self._housekeeping_due_ms = self._now_ms + self._housekeeping_ms
         try:
+            if isinstance(self._handler, Looking):
+                await self._handler.look(self._log, self._now_ms)
             outputs = self._handler.housekeeping(self._now_ms)
+        except LogUnavailable:
+            raise
         except Exception:  # no entry is to blame, and the entries must go on
             self._metrics.processor_crashes.inc()
             logger.exception("housekeeping failed", shard=self.shard)
@@ -368,11 +381,14 @@ class Processor:
         work = self._work
         assert work.commit is not None
         started = time.perf_counter()
+        failpoints.reach(self._handler.service, "commit:before")
         try:
-            outcome = await self._log.commit(work.commit)
+            committing = self._log.commit(work.commit)
+            outcome = await failpoints.inside(self._handler.service, "commit:inside", committing)
         except BadCommit as error:
             self._refuse(error)
             return StepResult(Step.COMMIT, len(work.entries))
+        failpoints.reach(self._handler.service, "commit:after")
         if outcome is Outcome.FENCED:
             return self._fenced(Step.COMMIT)
         self._metrics.commit_seconds.observe(time.perf_counter() - started)

@@ -25,6 +25,7 @@ import structlog
 import uvloop
 from pydantic import ValidationError
 
+from brelan.eventlog import failpoints
 from brelan.eventlog.log import LogUnavailable
 from brelan.settings import RoomSettings
 from brelan.telemetry.health import Health, listen
@@ -76,8 +77,11 @@ def run_service(name: str, main: Main[Settings], settings_type: type[Settings]) 
     """Run until ``main`` returns or a signal comes. Ends the process with its exit code."""
     try:
         settings = settings_type()
+        failpoints.check()
     except ValidationError as error:
         sys.exit(_complain(2, name, *sentences_of(error)))
+    except failpoints.BadFailPoint as error:
+        sys.exit(_complain(2, name, str(error)))
     configure_logs(name, settings.log_format, settings.log_level)
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:

@@ -12,9 +12,10 @@ from collections.abc import Callable
 import msgspec
 import structlog
 
-from brelan.eventlog import keys
+from brelan.eventlog import failpoints, keys
+from brelan.eventlog.keys import Service
 from brelan.eventlog.log import Log, LogUnavailable
-from brelan.events.envelope import GatewayAlive, PlayerCommanded, encode
+from brelan.events.envelope import GatewayAlive, PlayerCommanded, TailLost, encode
 from brelan.telemetry import metrics
 from brelan_gateway import refusals
 
@@ -56,8 +57,8 @@ class Waiting:
 
 class Inbox:
     def __init__(self, log: Log, gateway: str, busy_after_ms: int) -> None:
+        self.gateway = gateway
         self._log = log
-        self._gateway = gateway
         self._busy_after_seconds = busy_after_ms / 1000
         self._stream = keys.commands(log.shard)
         self._outgoing: list[bytes] = []
@@ -80,6 +81,10 @@ class Inbox:
         waiting.last = self._sent
         self._sent += 1
         self._append(data)
+
+    def report(self, lost: TailLost) -> None:
+        """What this gateway has seen is not there any more."""
+        self._append(encode(lost))
 
     def arrived(self, key: CommandKey) -> float | None:
         """When the command came in, if it came in here and is not answered yet."""
@@ -135,7 +140,10 @@ class Inbox:
             pause = FIRST_PAUSE
             while True:
                 try:
-                    await asyncio.shield(self._log.append_many(self._stream, batch))
+                    failpoints.reach(Service.GATEWAY, "append:before")
+                    appending = asyncio.shield(self._log.append_many(self._stream, batch))
+                    await failpoints.inside(Service.GATEWAY, "append:inside", appending)
+                    failpoints.reach(Service.GATEWAY, "append:after")
                 except LogUnavailable as error:
                     metrics.store_errors.labels("gateway").inc()
                     logger.warning("commands cannot be sent", shard=self._log.shard, reason=str(error))
@@ -147,7 +155,7 @@ class Inbox:
 
     async def _beat(self) -> None:
         """ARCHITECTURE §7: while no gateway is heard, no clock is enforced."""
-        alive = encode(GatewayAlive(self._gateway))
+        alive = encode(GatewayAlive(self.gateway))
         while True:
             if len(self._outgoing) < BATCH:  # else the store is away
                 self._append(alive)

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 import structlog
 
-from brelan.eventlog import keys
+from brelan.eventlog import failpoints, keys
 from brelan.eventlog.keys import Service
 from brelan.eventlog.log import BEGINNING, Commit, LogUnavailable, Outcome, Store
 from brelan.events import envelope
@@ -100,11 +100,13 @@ class ShardHistory:
             logger.warning("history", note=note)
 
     async def _write(self, page: Page, now_ms: int) -> None:
+        failpoints.reach(Service.HISTORY, "archive:before")
         try:
-            written = await self._archive.write(page)
+            written = await failpoints.inside(Service.HISTORY, "archive:inside", self._archive.write(page))
         except Refused as refused:  # a hand id came back with another hand: keep both, and go on
             page = without(page, refused.hand_ids)
             written = await self._archive.write(page)
+        failpoints.reach(Service.HISTORY, "archive:after")
         if not written:
             raise Fenced
         self._page += 1
@@ -120,8 +122,10 @@ class ShardHistory:
     async def _tell_how_far(self) -> None:
         """In the event log too, for whoever trims it: so far everything is in the archive."""
         commit = Commit(Service.HISTORY, self._number, next(self._nonces), dict(self._written))
-        if await self._log.commit(commit) is Outcome.FENCED:
+        told = failpoints.inside(Service.HISTORY, "cursor:inside", self._log.commit(commit))
+        if await told is Outcome.FENCED:
             raise Fenced
+        failpoints.reach(Service.HISTORY, "cursor:after")
         self._number += 1
 
     # --- what came before --------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Sequence
 import msgspec
 import structlog
 
-from brelan.eventlog import keys
+from brelan.eventlog import failpoints, keys
 from brelan.eventlog.keys import Service
 from brelan.eventlog.log import Log, LogUnavailable
 from brelan.telemetry import metrics
@@ -120,7 +120,9 @@ class Sweeper:
         waiting = [one for one in due if one not in self._handed or self._handed[one].again_ms <= now_ms]
         for start in range(0, len(waiting), CHUNK):
             chunk = waiting[start : start + CHUNK]
+            failpoints.reach(Service.TIMER, "hand_out:before")
             await self._hand_out(self._log.shard, chunk, now_ms)
+            failpoints.reach(Service.TIMER, "hand_out:after")
             for one in chunk:
                 before = self._handed.get(one)
                 self._handed[one] = Handed(now_ms, before.times + 1 if before else 1)

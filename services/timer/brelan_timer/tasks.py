@@ -7,7 +7,7 @@ from redis import Redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from brelan.eventlog import keys
+from brelan.eventlog import failpoints, keys
 from brelan.eventlog.encoding import FIELD, milliseconds
 from brelan.eventlog.keys import Service
 from brelan.events.commands import ExpireTurn
@@ -42,7 +42,10 @@ def expire_turns(store: Redis, shard: str, due: Sequence[tuple[str, int]], dispa
     for (table_id, due_ms), score in zip(due, scores, strict=True):
         if score == due_ms <= now_ms:
             pipeline.xadd(keys.commands(shard), {FIELD: encode(TurnExpired(table_id, ExpireTurn(due_ms)))})
-    return len(pipeline.execute())
+    failpoints.reach(Service.TIMER, "expire:before")
+    expired = len(pipeline.execute())
+    failpoints.reach(Service.TIMER, "expire:after")
+    return expired
 
 
 def report_overdue(store: Redis, shards: Sequence[str]) -> int:

@@ -23,7 +23,7 @@ from collections.abc import Iterator, Sequence
 
 import structlog
 
-from brelan.eventlog import keys
+from brelan.eventlog import failpoints, keys
 from brelan.eventlog.keys import Service
 from brelan.eventlog.log import BEGINNING, Append, Commit, Entry, Log, LogUnavailable, Outcome, Store
 from brelan.ledger.accounts import player_of
@@ -133,7 +133,9 @@ class Wallet:
             _note(batch.shard, decision)
 
     async def _write(self, page: Page) -> Written:
-        written = await self._books.write(page)
+        failpoints.reach(Service.WALLET, "book:before")
+        written = await failpoints.inside(Service.WALLET, "book:inside", self._books.write(page))
+        failpoints.reach(Service.WALLET, "book:after")
         if written is None:
             self._page = None
             metrics.commits_fenced.labels(Service.WALLET).inc()
@@ -187,12 +189,15 @@ class Wallet:
             return False
         requests = keys.wallet_requests(shard)
         cursor = self._cursors.get(requests)
-        await self._commit(
+        publishing = self._commit(
             shard,
             {requests: cursor} if cursor else {},
             expect={stream: f"{last}-0"},
             appends=[Append(stream, reply.data, f"{reply.number}-0") for reply in replies],
         )
+        failpoints.reach(Service.WALLET, "publish:before")
+        await failpoints.inside(Service.WALLET, "publish:inside", publishing)
+        failpoints.reach(Service.WALLET, "publish:after")
         self._published[shard] = replies[-1].number
         return len(replies) == BATCH
 
