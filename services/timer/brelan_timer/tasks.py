@@ -39,13 +39,21 @@ def expire_turns(store: Redis, shard: str, due: Sequence[tuple[str, int]], dispa
     if now_ms - dispatched_ms > BEHIND_MS:
         logger.warning("the timer's worker is behind", shard=shard, waited_ms=now_ms - dispatched_ms)
     pipeline = store.pipeline(transaction=False)
-    for (table_id, due_ms), score in zip(due, scores, strict=True):
-        if score == due_ms <= now_ms:
-            pipeline.xadd(keys.commands(shard), {FIELD: encode(TurnExpired(table_id, ExpireTurn(due_ms)))})
+    for command in standing(due, scores, now_ms):
+        pipeline.xadd(keys.commands(shard), {FIELD: command})
     failpoints.reach(Service.TIMER, "expire:before")
     expired = len(pipeline.execute())
     failpoints.reach(Service.TIMER, "expire:after")
     return expired
+
+
+def standing(due: Sequence[tuple[str, int]], scores: Sequence[float | None], now_ms: int) -> list[bytes]:
+    """The commands for those deadlines whose tables still have them; ``scores``: where they stand now."""
+    return [
+        encode(TurnExpired(table_id, ExpireTurn(due_ms)))
+        for (table_id, due_ms), score in zip(due, scores, strict=True)
+        if score == due_ms <= now_ms
+    ]
 
 
 def report_overdue(store: Redis, shards: Sequence[str]) -> int:
