@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from brelan.eventlog import keys
+from brelan.eventlog.durable import Bounds, decode_mark, encode_mark, marks_of, sent_outward
 from brelan.eventlog.keys import Service
-from brelan.eventlog.log import BEGINNING, BadCommit, Batch, Commit, Entry, Outcome, Position
+from brelan.eventlog.log import BEGINNING, BadCommit, Batch, Commit, Entry, LogUnavailable, Outcome, Position
 from brelan.eventlog.plan import DELETED, HASH, SORTED_SET, STREAM, STRING, Plan, StreamPlan, check_slot, parse_id
 from brelan.eventlog.position import fence_fields, position_fields, position_of
 
@@ -69,14 +70,20 @@ def monotonic_ms() -> int:
 
 
 class MemoryStore:
-    """All shards, shared by their logs. ``clock`` gives the store's milliseconds."""
+    """All shards, shared by their logs. ``clock`` gives the store's milliseconds.
 
-    def __init__(self, clock: Callable[[], int] = monotonic_ms) -> None:
+    With ``replicas`` it keeps durable marks; ``acknowledging`` False: the replicas do not answer.
+    """
+
+    def __init__(self, clock: Callable[[], int] = monotonic_ms, *, replicas: int = 0) -> None:
+        self.replicas = replicas
+        self.acknowledging = True
         self.clock = clock
+        self.server_id = "memory-1"
         self.values: dict[str, AnyValue] = {}
         self.leases: dict[str, tuple[str, int]] = {}  # key -> owner, end
         self.workers: dict[str, dict[str, int]] = {}  # key -> worker -> end
-        self._appended: set[asyncio.Event] = set()
+        self._appended: dict[asyncio.Event, None] = {}  # in the order of their waiting, so that runs are alike
 
     def log(self, shard: str) -> "MemoryLog":
         return MemoryLog(self, shard)
@@ -119,12 +126,12 @@ class MemoryStore:
 
     async def wait_for_append(self, seconds: float) -> None:
         appended = asyncio.Event()
-        self._appended.add(appended)
+        self._appended[appended] = None
         try:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(appended.wait(), seconds)
         finally:
-            self._appended.discard(appended)
+            self._appended.pop(appended, None)
 
 
 class MemoryLog:
@@ -140,12 +147,14 @@ class MemoryLog:
         position = self._store.put(keys.position(self.shard, service), Hash)
         if position.get("nonce") != nonce.encode():
             position.update(fence_fields(position, nonce))
+        self._mark(service, keys.outward(self.shard, service))
         return position_of(position)
 
     async def commit(self, commit: Commit) -> Outcome:
         plan = Plan(self.shard, commit)
         position = self._store.find(plan.position, Hash) or Hash()
         if position.get("nonce") == commit.nonce.encode():
+            self._mark(commit.service, keys.outward(self.shard, commit.service))
             return Outcome.DONE
         if int(position.get("number", b"0")) != commit.number:
             return Outcome.FENCED
@@ -154,7 +163,20 @@ class MemoryLog:
             return Outcome.FENCED
         self._write(plan)
         self._store.put(plan.position, Hash).update(position_fields(commit))
+        self._mark(commit.service, sent_outward(self.shard, plan))
         return Outcome.COMMITTED
+
+    def _mark(self, service: Service, streams: Sequence[str]) -> None:
+        """The replicas have these streams, and the mark says so. Raises LogUnavailable when they do not answer."""
+        if not self._store.replicas or not streams:
+            return
+        if not self._store.acknowledging:
+            raise LogUnavailable("the replicas do not acknowledge")
+        ends = {stream: _text(found.last) for stream in streams if (found := self._store.find(stream, Stream))}
+        key = keys.durable(self.shard, service)
+        marks = self._store.put(key, Stream)
+        before = decode_mark(marks.data[-1]) if marks.data else {}
+        marks.keep_from(self._store.append(key, encode_mark(before | ends)))
 
     def _check_kinds(self, plan: Plan) -> None:
         for key, kind in plan.kinds.items():
@@ -221,6 +243,19 @@ class MemoryLog:
     async def read_batch(self, cursors: Mapping[str, str], count: int, block_ms: int) -> Batch:
         return Batch(await self.read(cursors, count, block_ms), self._store.clock())
 
+    async def read_durable(self, cursors: Mapping[str, str], count: int, block_ms: int) -> Batch:
+        if not self._store.replicas:
+            return await self.read_batch(cursors, count, block_ms)
+        marks = dict.fromkeys(marks_of(cursors), BEGINNING)
+        await asyncio.sleep(0)
+        loop = asyncio.get_running_loop()
+        end = loop.time() + block_ms / 1000
+        while True:
+            entries = Bounds(self._after(marks, None)).within(self._after(cursors, count))
+            if entries or (left := end - loop.time()) <= 0:
+                return Batch(entries, self._store.clock())
+            await self._store.wait_for_append(left)
+
     def _after(self, cursors: Mapping[str, str], count: int | None) -> list[Entry]:
         entries = []
         for stream, cursor in cursors.items():
@@ -239,6 +274,9 @@ class MemoryLog:
 
     async def now_ms(self) -> int:
         return self._store.clock()
+
+    async def server_id(self) -> str:
+        return self._store.server_id
 
     async def get(self, key: str) -> bytes | None:
         check_slot(self.shard, key)
