@@ -68,6 +68,11 @@ processor_crashes = Counter(
     "brelan_processor_crashes", "Processors that ended with an error and were restarted.", ["service"]
 )
 dead_letters = Counter("brelan_dead_letters", "Entries that could not be handled.", ["service"])
+trimming_held_back_seconds = Gauge(
+    "brelan_trimming_held_back_seconds",
+    "Age of the oldest entries that cannot be trimmed because a reader has not taken them yet.",
+    ["reader"],
+)
 store_errors = Counter("brelan_store_errors", "Times the event log could not be reached or refused.", ["service"])
 
 # Money.

@@ -6,7 +6,7 @@ repeated command ids, deadlines, requests, snapshots, outages.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 import msgspec
@@ -15,7 +15,7 @@ from brelan.eventlog import keys
 from brelan.eventlog.keys import Service
 from brelan.eventlog.log import BEGINNING, Entry, Log
 from brelan.eventlog.processor import Outputs, Undecodable
-from brelan.eventlog.tables import encode_state, load_table
+from brelan.eventlog.tables import encode_state, load_with_snapshot
 from brelan.events import commands, envelope, table
 from brelan.events.config import Game
 from brelan.events.envelope import (
@@ -36,6 +36,7 @@ from brelan.telemetry import metrics
 from brelan_table.answers import Answer, Answers, encode_answer, field
 from brelan_table.observing import Census, observe
 from brelan_table.requests import wallet_requests
+from brelan_table.trimming import Standing, Trimming
 
 Message = TypeVar("Message")
 
@@ -46,23 +47,25 @@ LOADING = 64  # tables read at once when a shard is taken over
 class Loaded:
     """A table in memory."""
 
-    __slots__ = ("answers", "due_ms", "state")
+    __slots__ = ("answers", "due_ms", "snapshot", "state")
 
-    def __init__(self, state: TableState, answers: Answers, due_ms: int | None) -> None:
+    def __init__(self, state: TableState, answers: Answers, due_ms: int | None, snapshot: int = 0) -> None:
         self.state = state
         self.answers = answers
         self.due_ms = due_ms
+        self.snapshot = snapshot  # the version of the last one
 
 
 class Staged:
     """A table as the batch in hand leaves it."""
 
-    __slots__ = ("answered", "base", "due_ms", "numbers", "state")
+    __slots__ = ("answered", "base", "due_ms", "numbers", "snapshot", "state")
 
     def __init__(self, base: Loaded) -> None:
         self.base = base
         self.state = base.state
         self.due_ms = base.due_ms
+        self.snapshot = base.snapshot
         self.answered: dict[tuple[str, str], Answer] = {}
         self.numbers: dict[str, int] = {}
 
@@ -70,8 +73,9 @@ class Staged:
 class TableHandler:
     service = Service.TABLE
 
-    def __init__(self, shard: str) -> None:
+    def __init__(self, shard: str, trimming: Trimming | None = None) -> None:
         self.shard = shard
+        self._trimming = trimming or Trimming(shard)
         self._tables: dict[str, Loaded] = {}
         self._staged: dict[str, Staged] = {}
         self._served_ms = 0  # when this shard's tables were last served
@@ -98,9 +102,9 @@ class TableHandler:
 
         async def load_one(table_id: str) -> tuple[str, Loaded]:
             async with gate:
-                state = await load_table(log, table_id)
+                state, snapshot = await load_with_snapshot(log, table_id)
                 answers = Answers.from_hash(await log.hash_all(keys.answers(table_id)))
-                return table_id, Loaded(state, answers, next_due_ms(state))
+                return table_id, Loaded(state, answers, next_due_ms(state), snapshot)
 
         table_ids = await log.hash_all(keys.tables(self.shard))
         self._tables = dict(await asyncio.gather(*map(load_one, table_ids)))
@@ -124,11 +128,13 @@ class TableHandler:
             loaded = self._tables.setdefault(table_id, staged.base)
             loaded.state = staged.state
             loaded.due_ms = staged.due_ms
+            loaded.snapshot = staged.snapshot
             for (player_id, _), answer in staged.answered.items():
                 if forgotten := loaded.answers.forgotten(player_id):
                     loaded.answers.forget(forgotten[0])
                 loaded.answers.given(player_id, answer)
         self._staged = {}
+        self._trimming.committed()
         self._gateway_ms = self._staged_gateway_ms
         self._epoch, self._epoch_stored = self._staged_epoch, True
         self._outage = None
@@ -143,6 +149,7 @@ class TableHandler:
 
     def discard(self) -> None:
         self._census.leave()
+        self._trimming.discard()
         self._tables = {}
         self._staged = {}
         self._outage = None
@@ -162,7 +169,15 @@ class TableHandler:
         outputs.string_set(keys.heartbeat(self.shard), b"%d" % now_ms)
         self._census.take([loaded.state for loaded in self._tables.values()])
         self._finish(outputs)
+        self._trimming.trim(now_ms, self._standings(), outputs)
         return outputs
+
+    async def look(self, log: Log, now_ms: int) -> None:
+        await self._trimming.look(log, now_ms, self._standings())
+
+    def _standings(self) -> Iterator[Standing]:
+        for table_id, loaded in self._tables.items():
+            yield Standing(table_id, loaded.state.version, loaded.snapshot)
 
     def poisoned(self, entry: Entry, error: str) -> Outputs:
         """The entry goes to the dead stream; a table that waits for it cannot go on and is frozen."""
@@ -388,16 +403,17 @@ class TableHandler:
         outputs.append(keys.feed(self.shard), data)
         for request in wallet_requests(decision.events, state):
             outputs.append(keys.wallet_requests(self.shard), encode(WalletRequested(request, cause, committed.trace)))
-        self._record_lifecycle(state, decision, outputs)
+        self._record_lifecycle(staged, state, decision, outputs)
         staged.state = state
 
-    def _record_lifecycle(self, state: TableState, decision: Decision, outputs: Outputs) -> None:
+    def _record_lifecycle(self, staged: Staged, state: TableState, decision: Decision, outputs: Outputs) -> None:
         for event in decision.events:
             match event:
                 case table.TableOpened() | table.TableConfigured():
                     outputs.hash_set(keys.tables(self.shard), state.table_id, encode(event.config))
                 case table.HandEnded() | table.HandVoided():
                     outputs.string_set(keys.snapshot(state.table_id), encode_state(state))
+                    staged.snapshot = state.version
                 case _:
                     pass
 

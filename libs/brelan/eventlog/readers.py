@@ -1,0 +1,91 @@
+"""How far the readers of a shard's streams have come, for whoever trims them.
+
+A stream is trimmed behind the slowest of its readers, and the entry that each of them took last stays: by it he knows,
+when he comes back, that nothing was lost. A reader that has never been there holds everything; that is said, not
+guessed at.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+import structlog
+
+from brelan.eventlog import keys
+from brelan.eventlog.keys import Service
+from brelan.eventlog.log import Log
+from brelan.eventlog.plan import parse_id
+from brelan.eventlog.position import position_of
+from brelan.telemetry import metrics
+
+LATE_MS = 600_000  # a reader that is so far behind is worth a line in the log ...
+SAY_EVERY_MS = 60_000  # ... this often
+
+logger = structlog.get_logger(__name__)
+
+
+def is_before(entry_id: str, other: str) -> bool:
+    return parse_id(entry_id) < parse_id(other)
+
+
+def earliest(*entry_ids: str) -> str:
+    return min(entry_ids, key=parse_id)
+
+
+async def cursors_of(log: Log, services: Sequence[Service]) -> dict[Service, dict[str, str]]:
+    """What each of them has committed to have read; nothing of one that was never here."""
+    found = await asyncio.gather(*(log.hash_all(keys.position(log.shard, service)) for service in services))
+    return {service: dict(position_of(fields).cursors) for service, fields in zip(services, found, strict=True)}
+
+
+class Readers:
+    """Of one stream."""
+
+    def __init__(self, shard: str, stream: str, services: Sequence[Service]) -> None:
+        self.stream = stream
+        self.behind: str | None = None  # what lies before this entry nobody needs any more; None: somebody may
+        self._shard = shard
+        self._services = tuple(services)
+        self._said_ms = 0
+
+    def look(self, cursors: Mapping[Service, Mapping[str, str]], last_id: str, now_ms: int) -> None:
+        """``last_id``: where the stream ends, asked for before the cursors or after."""
+        stands = {service: cursors.get(service, {}).get(self.stream) for service in self._services}
+        known = [cursor for cursor in stands.values() if cursor is not None]
+        self.behind = earliest(*known) if len(known) == len(stands) else None
+        for service, cursor in stands.items():
+            self._note(service, cursor, last_id, now_ms)
+
+    def _note(self, service: Service, cursor: str | None, last_id: str, now_ms: int) -> None:
+        """Late: by as much as the entries that it still has to take are old. The last one it took is the best guess."""
+        waiting = is_before(cursor or "0-0", last_id)
+        late_ms = 0
+        if waiting:
+            taken_ms = parse_id(cursor)[0] if cursor else 0
+            late_ms = now_ms - taken_ms if taken_ms else LATE_MS
+        _held_back.note(self._shard, service, late_ms)
+        if late_ms >= LATE_MS and now_ms - self._said_ms >= SAY_EVERY_MS:
+            self._said_ms = now_ms
+            logger.warning(
+                "a stream cannot be trimmed: a reader is behind, or was never there",
+                stream=self.stream,
+                reader=service.value,
+                cursor=cursor or "none",
+                end=last_id,
+            )
+
+
+class _HeldBack:
+    """The latest of a reader's shards, in one gauge."""
+
+    def __init__(self) -> None:
+        self._late_ms: dict[Service, dict[str, int]] = {}
+
+    def note(self, shard: str, reader: Service, late_ms: int) -> None:
+        shards = self._late_ms.setdefault(reader, {})
+        if shards.get(shard) == late_ms:
+            return
+        shards[shard] = late_ms
+        metrics.trimming_held_back_seconds.labels(reader.value).set(max(shards.values()) / 1000)
+
+
+_held_back = _HeldBack()
