@@ -22,25 +22,31 @@ class LogHole(Exception):
 
 
 async def load_table(log: Log, table_id: str, until: int | None = None) -> TableState:
-    """As of its newest entry, or of version ``until`` if its snapshot is not later. Raises LogUnavailable; LogHole or msgspec.MsgspecError when the log holds something that is none of a table."""
-    return (await load_with_snapshot(log, table_id))[0]
+    """As of its newest entry; or of version ``until``, or of its snapshot if that is later.
+
+    Raises LogUnavailable; LogHole or msgspec.MsgspecError when the log is not that of a table.
+    """
+    return (await load_with_snapshot(log, table_id, until))[0]
 
 
-async def load_with_snapshot(log: Log, table_id: str) -> tuple[TableState, int]:
+async def load_with_snapshot(log: Log, table_id: str, until: int | None = None) -> tuple[TableState, int]:
     """The state, and the version of the snapshot that it was read from; 0: of none."""
     for _ in range(TRIES - 1):
         try:
-            return await _load(log, table_id)
+            return await _load(log, table_id, until)
         except LogHole:  # trimmed between the two readings, then a newer snapshot is there; or truly missing
             await asyncio.sleep(PAUSE_SECONDS)
-    return await _load(log, table_id)
+    return await _load(log, table_id, until)
 
 
-async def _load(log: Log, table_id: str) -> tuple[TableState, int]:
+async def _load(log: Log, table_id: str, until: int | None) -> tuple[TableState, int]:
     snapshot = await log.get(keys.snapshot(table_id))
     state = decode_state(snapshot) if snapshot else initial_state()
     from_version = state.version
-    for entry in await log.range(keys.table_log(table_id), after=f"{state.version}-0"):
+    count = None if until is None else max(0, until - from_version)
+    if count == 0:
+        return state, from_version
+    for entry in await log.range(keys.table_log(table_id), after=f"{state.version}-0", count=count):
         if entry.at_ms != state.version + 1:
             raise LogHole(f"{table_id}: after version {state.version} comes {entry.at_ms}")
         apply_entry(state, decode_committed(entry.data))
