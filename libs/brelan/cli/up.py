@@ -137,14 +137,21 @@ def _folder(data: Path) -> Iterator[Path]:
 async def _servers(room: contextlib.AsyncExitStack, settings: RoomSettings, folder: Path) -> tuple[str, str]:
     redis_url, broker_url = settings.redis_url, settings.broker_url
     if not redis_url:
-        server = await room.enter_async_context(EmbeddedServer(folder / "redis", durable=True))
+        server = await _kept_running(room, "the event log's server", EmbeddedServer(folder / "redis", durable=True))
         redis_url = server.url
         say("room", f"event log: {server.description}")
     if not broker_url:
-        broker = await room.enter_async_context(EmbeddedServer(folder / "broker", durable=False))
+        broker = await _kept_running(room, "Celery's broker", EmbeddedServer(folder / "broker", durable=False))
         broker_url = broker.url
         say("room", "Celery's broker: a second server that keeps nothing")
     return redis_url, broker_url
+
+
+async def _kept_running(room: contextlib.AsyncExitStack, what: str, server: EmbeddedServer) -> EmbeddedServer:
+    """Whatever it dies of is not the end of the room."""
+    await room.enter_async_context(server)
+    await room.enter_async_context(server.keep_running(lambda line: say("room", f"{what} {line}")))
+    return server
 
 
 # --- services ----------------------------------------------------------------------------------------------------

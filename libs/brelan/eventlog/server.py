@@ -6,7 +6,8 @@ first that is new enough and can read the data is taken::
     with EmbeddedServer(folder, durable=True) as server:     # or ``async with``
         RedisStore(server.url)
 
-It listens on 127.0.0.1 only, asks for a password that only its URL holds, and ends with its parent process.
+It listens on 127.0.0.1 only, asks for a password that only its URL holds, and ends with its parent process. With
+``keep_running`` it is started again whenever it dies.
 """
 
 import asyncio
@@ -22,7 +23,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import TextIO
@@ -38,6 +39,8 @@ START_SECONDS = 60.0  # a long log takes a while to load
 STOP_SECONDS = 10.0
 POLL_SECONDS = 0.02
 LONGEST_SOCKET_PATH = 100  # the system's limit is 104 or 108 bytes
+FOLDER_SECONDS = 5.0  # for the server of a room that was killed to let go of the folder
+FIRST_PAUSE, LONGEST_PAUSE = 0.2, 2.0  # seconds between tries to start one again that died
 TRIES = 5  # with another free port when somebody took the one just found
 
 _WRITTEN_BY = "written-by.json"
@@ -183,6 +186,36 @@ class EmbeddedServer:
             for _ in self._starting():
                 time.sleep(POLL_SECONDS)
 
+    @contextlib.asynccontextmanager
+    async def keep_running(self, say: Callable[[str], None]) -> AsyncIterator[None]:
+        """Meanwhile it is started again, on the same port, whenever it dies: as often and as long as it takes."""
+        keeping = asyncio.create_task(self._keep_running(say))
+        try:
+            yield
+        finally:
+            keeping.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await keeping
+
+    async def _keep_running(self, say: Callable[[str], None]) -> None:
+        pause = FIRST_PAUSE
+        while True:
+            process = self._process
+            while process is not None and process.poll() is None:  # noqa: ASYNC110 - nothing tells when it ends
+                await asyncio.sleep(POLL_SECONDS)
+            if process is not None:
+                say(f"ended with {_ending(process.returncode)}: started again")
+            try:
+                for _ in self._starting():
+                    await asyncio.sleep(POLL_SECONDS)
+            except (ServerError, OSError) as error:  # a full disk, say: it goes on when there is room again
+                self._end_process()
+                say(f"cannot be started, trying again: {error}")
+                await asyncio.sleep(pause)
+                pause = min(pause * 2, LONGEST_PAUSE)
+            else:
+                pause = FIRST_PAUSE
+
     def stop(self) -> None:
         """SIGTERM, then wait; SIGKILL if it does not end."""
         process, self._process = self._process, None
@@ -200,9 +233,13 @@ class EmbeddedServer:
     def kill(self) -> None:
         """SIGKILL, as a test's accident."""
         assert self._process is not None
-        self._process.kill()
-        self._process.wait()
-        self._process = None
+        self._end_process()
+
+    def _end_process(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.wait()
 
     @contextlib.contextmanager
     def _undone_on_error(self) -> Iterator[None]:
@@ -214,7 +251,7 @@ class EmbeddedServer:
 
     def _starting(self) -> Iterator[None]:
         """Yields while there is something to wait for."""
-        self._take_folder()
+        yield from self._take_folder()
         self._program = self._choose()
         for tries_left in reversed(range(TRIES)):
             if self._any_port and self._socket is None and not self.port:
@@ -229,10 +266,12 @@ class EmbeddedServer:
                 self.port = 0
             else:
                 break
-        if self._durable:
+        self._any_port = False  # whoever was given the URL keeps it
+        if self._durable and _written_by(self.data) != self._program:
             (self.data / _WRITTEN_BY).write_bytes(msgspec.json.encode(self._program))
 
-    def _take_folder(self) -> None:
+    def _take_folder(self) -> Iterator[None]:
+        """The server holds the lock as well: nobody starts another one on its data while it lives, orphaned or not."""
         if self._lock is not None:
             return
         if self._socket is not None and len(os.fsencode(self._socket)) > LONGEST_SOCKET_PATH:
@@ -242,12 +281,13 @@ class EmbeddedServer:
             self._lock = (self.data / "server.lock").open("w")
         except OSError as error:
             raise ServerError(f"the folder {self.data} cannot be written: {error.strerror}.") from None
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            self._lock.close()
-            self._lock = None
-            raise ServerError(f"another server is running on the folder {self.data}.") from None
+        end = time.monotonic() + FOLDER_SECONDS
+        while not _locked(self._lock):
+            if time.monotonic() > end:
+                self._lock.close()
+                self._lock = None
+                raise ServerError(f"another server is running on the folder {self.data}.")
+            yield
 
     def _choose(self) -> Program:
         if self._path is None:
@@ -259,6 +299,7 @@ class EmbeddedServer:
 
     def _spawn(self) -> None:
         assert self._program is not None
+        assert self._lock is not None
         with self._log_file.open("w") as log:
             self._process = subprocess.Popen(
                 [self._program.path, "-"],  # the configuration, and so the password, comes on standard input
@@ -268,6 +309,7 @@ class EmbeddedServer:
                 text=True,
                 cwd=self.data,
                 start_new_session=True,  # Ctrl-C goes to the room, which stops this last
+                pass_fds=(self._lock.fileno(),),
                 preexec_fn=_end_with(os.getpid()),  # noqa: PLW1509 - it takes no lock
             )
         assert self._process.stdin is not None
@@ -342,6 +384,18 @@ class EmbeddedServer:
 
 class _PortTaken(Exception):
     """Somebody has the port."""
+
+
+def _locked(lock: TextIO) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _ending(code: int) -> str:
+    return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
 
 
 def _free_port() -> int:
