@@ -11,7 +11,8 @@
 --           "*" key n data...       appended with the server's ids
 --           "+" key n id data...    appended with these ids
 --           COMMAND key n argument...
--- Answers 1: committed, 0: this very commit was applied before, -1: fenced; or an error "BADCOMMIT ...".
+-- Answers {1, the last id of each "*" in their order}: committed, 0: this very commit was applied before, -1: fenced; or
+-- an error "BADCOMMIT ...".
 -- Redis 6.2, 7 and Valkey.
 
 local call, pcall, argv = redis.call, redis.pcall, ARGV
@@ -66,11 +67,14 @@ end
 
 -- The first write is one that Redis refuses when memory is short; after it, nothing more is refused.
 call('HSET', position, unpack(argv, 4, 3 + tonumber(argv[3])))
+local answer = {1}
 while at <= #argv do
     local what, key, n = argv[at], KEYS[tonumber(argv[at + 1])], tonumber(argv[at + 2])
     local first, last = at + 3, at + 2 + n
     if what == '*' then
-        for i = first, last do call('XADD', key, '*', 'm', argv[i]) end
+        local id
+        for i = first, last do id = call('XADD', key, '*', 'm', argv[i]) end
+        answer[#answer + 1] = id
     elseif what == '+' then
         for i = first, last, 2 do call('XADD', key, argv[i], 'm', argv[i + 1]) end
     else
@@ -79,4 +83,4 @@ while at <= #argv do
     at = last + 1
 end
 
-return 1
+return answer

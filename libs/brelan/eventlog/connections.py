@@ -75,7 +75,7 @@ def _options(socket_seconds: float) -> dict[str, Any]:
 def _client(pool: ConnectionPool) -> Redis:
     pool.connection_class = _packing(pool.connection_class)
     client: Any = Redis.from_pool(pool)
-    for command in ("XREAD", "XRANGE", "HGETALL", "TIME", "XINFO", "PING"):
+    for command in ("XREAD", "XRANGE", "XREVRANGE", "HGETALL", "TIME", "XINFO", "PING", "INFO"):
         client.set_response_callback(command, _as_it_is)
     return cast(Redis, client)
 

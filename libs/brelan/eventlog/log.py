@@ -101,10 +101,16 @@ class Log(Protocol):
     shard: str
 
     async def fence(self, service: Service, nonce: str) -> Position:
-        """Take the shard over: an empty commit that fences every earlier owner. Read nothing before it."""
+        """Take the shard over: an empty commit that fences every earlier owner. Read nothing before it.
+
+        With replicas the durable mark is renewed: all that is in the log now has reached them, else LogUnavailable.
+        """
 
     async def commit(self, commit: Commit) -> Outcome:
-        """FENCED also when a stream does not end where ``expect`` says: what was decided on is not what is there."""
+        """With replicas, what goes outside the shard has reached them and the mark has moved; else LogUnavailable.
+
+        FENCED also when a stream does not end where ``expect`` says: what was decided on is not what is there.
+        """
 
     async def append(self, stream: str, data: bytes) -> str:
         """Append to an inbox (gateway, timer). Not idempotent: a lost reply leaves it unknown whether it was stored."""
@@ -117,6 +123,12 @@ class Log(Protocol):
     async def read_batch(self, cursors: Mapping[str, str], count: int, block_ms: int) -> Batch:
         """``read``, and the store's clock after it."""
 
+    async def read_durable(self, cursors: Mapping[str, str], count: int, block_ms: int) -> Batch:
+        """``read_batch`` of outward streams, for who is not on this shard: no further than the durable marks.
+
+        In a store without replicas it is ``read_batch``.
+        """
+
     async def range(self, stream: str, after: str = BEGINNING, count: int | None = None) -> list[Entry]: ...
 
     async def last_id(self, stream: str) -> str:
@@ -124,6 +136,9 @@ class Log(Protocol):
 
     async def now_ms(self) -> int:
         """The store's clock."""
+
+    async def server_id(self) -> str:
+        """Which server's memory this is: another one after every restart and fail-over."""
 
     async def get(self, key: str) -> bytes | None: ...
 

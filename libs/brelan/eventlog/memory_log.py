@@ -154,7 +154,7 @@ class MemoryLog:
         plan = Plan(self.shard, commit)
         position = self._store.find(plan.position, Hash) or Hash()
         if position.get("nonce") == commit.nonce.encode():
-            self._mark(commit.service, keys.outward(self.shard, commit.service))
+            self._mark(commit.service, sent_outward(self.shard, plan))
             return Outcome.DONE
         if int(position.get("number", b"0")) != commit.number:
             return Outcome.FENCED

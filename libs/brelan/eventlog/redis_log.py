@@ -16,11 +16,13 @@ from redis.exceptions import NoScriptError, RedisError, ResponseError
 from brelan.eventlog import keys
 from brelan.eventlog.batching import Batcher
 from brelan.eventlog.connections import MAX_BLOCK_MS, Clients, failure, is_answer
+from brelan.eventlog.durable import marks_of, sent_outward
 from brelan.eventlog.encoding import FIELD, commit_arguments, entries_of, entries_of_streams, milliseconds, script
 from brelan.eventlog.keys import Service
 from brelan.eventlog.log import BEGINNING, Batch, Commit, Entry, Outcome, Position
 from brelan.eventlog.plan import Plan, check_slot
 from brelan.eventlog.position import position_of
+from brelan.eventlog.redis_durable import DurableMarks, last_id_of
 
 Answer = TypeVar("Answer")
 
@@ -28,8 +30,9 @@ TRIES = 5  # of a commit whose reply got lost
 FIRST_PAUSE = 0.05  # seconds between two tries, doubled each time
 PAGE = 1_000  # entries of one XRANGE
 READS_IN_FLIGHT = 4
+WAIT_MS = 1_000  # for replicas
 
-OUTCOMES = {1: Outcome.COMMITTED, 0: Outcome.DONE, -1: Outcome.FENCED}
+OUTCOMES = {0: Outcome.DONE, -1: Outcome.FENCED}
 
 
 class Script:
@@ -40,17 +43,26 @@ class Script:
         self._text = script(name)
         self._digest = hashlib.sha1(self._text.encode(), usedforsecurity=False).hexdigest()
 
+    def calls(self, names: Sequence[str], *arguments: str | bytes | int) -> tuple[Sequence[Any], Sequence[Any]]:
+        """By its digest, and in full for a server that does not know it."""
+        keys_and_arguments = (len(names), *names, *arguments)
+        return ("EVALSHA", self._digest, *keys_and_arguments), ("EVAL", self._text, *keys_and_arguments)
+
     async def __call__(self, names: Sequence[str], *arguments: str | bytes | int) -> Any:
+        by_digest, by_text = self.calls(names, *arguments)
         try:
-            return await self._clients.command("EVALSHA", self._digest, len(names), *names, *arguments)
+            return await self._clients.command(*by_digest)
         except NoScriptError:
-            return await self._clients.command("EVAL", self._text, len(names), *names, *arguments)
+            return await self._clients.command(*by_text)
 
 
 class RedisStore:
     """All shards of a room on one Redis: connections shared by the shards' logs."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, replicas: int = 0, wait_ms: int = WAIT_MS) -> None:
+        """``replicas``: how many must have what goes outside a shard, within ``wait_ms``, before it is acknowledged."""
+        self.replicas = replicas
+        self.wait_ms = wait_ms
         self.clients = Clients(url)
         self.commit = Script(self.clients, "commit")
         self.fence = Script(self.clients, "fence")
@@ -129,17 +141,42 @@ class RedisLog:
     def __init__(self, store: RedisStore, shard: str) -> None:
         self.shard = shard
         self._store = store
+        self._marks = DurableMarks(shard, store.replicas, store.wait_ms)
 
     # --- commits -----------------------------------------------------------------------------------------------
 
     async def fence(self, service: Service, nonce: str) -> Position:
         names = (keys.position(self.shard, service),)
         answer = await self._store.ask_until_answered(lambda: self._store.fence(names, nonce))
+        await self._renew_mark(service)
         return position_of(_fields(answer))
 
     async def commit(self, commit: Commit) -> Outcome:
-        names, arguments = commit_arguments(Plan(self.shard, commit))
-        return OUTCOMES[await self._store.ask_until_answered(lambda: self._store.commit(names, *arguments))]
+        plan = Plan(self.shard, commit)
+        names, arguments = commit_arguments(plan)
+        streams = sent_outward(self.shard, plan) if self._store.replicas else ()
+        if streams:
+            return await self._commit_and_wait(commit.service, streams, plan, names, arguments)
+        return _outcome(await self._store.ask_until_answered(lambda: self._store.commit(names, *arguments)))
+
+    async def _commit_and_wait(
+        self, service: Service, streams: Sequence[str], plan: Plan, names: Sequence[str], arguments: Sequence[Any]
+    ) -> Outcome:
+        store, calls = self._store, self._store.commit.calls(names, *arguments)
+        answer, acknowledged = await store.ask_until_answered(lambda: self._marks.commit(store.clients, *calls))
+        outcome = _outcome(answer)
+        if outcome is Outcome.COMMITTED:
+            numbered = [stream for stream, found in plan.streams.items() if found.data and not found.ids]
+            ends = dict(zip(numbered, (last.decode() for last in answer[1:]), strict=True))
+            mark = {stream: ends.get(stream) or plan.streams[stream].ids[-1] for stream in streams}
+            await store.ask(self._marks.advance(store.clients, service, acknowledged, mark))
+        elif outcome is Outcome.DONE:  # by an earlier try, on a connection that may be gone
+            await self._renew_mark(service)
+        return outcome
+
+    async def _renew_mark(self, service: Service) -> None:
+        if self._store.replicas and keys.outward(self.shard, service):
+            await self._store.ask(self._marks.renew(self._store.clients, service))
 
     async def append(self, stream: str, data: bytes) -> str:
         return (await self.append_many(stream, (data,)))[0]
@@ -182,6 +219,22 @@ class RedisLog:
         found, now = await self._store.clients.read_and(command, ("TIME",))  # answered when the reading is done
         return Batch(entries_of_streams(found), milliseconds(now))
 
+    async def read_durable(self, cursors: Mapping[str, str], count: int, block_ms: int) -> Batch:
+        if not self._store.replicas:
+            return await self.read_batch(cursors, count, block_ms)
+        for stream in cursors:
+            check_slot(self.shard, stream)
+        marks, clients = marks_of(cursors), self._store.clients
+        end = time.monotonic() + block_ms / 1000
+        waiting = self._marks.bounds.reached(cursors)
+        while True:
+            block = min(block_ms, MAX_BLOCK_MS) if waiting else 0
+            batch = await self._store.ask(self._marks.read(clients, marks, cursors, count, block))
+            block_ms = int((end - time.monotonic()) * 1000)
+            if batch.entries or block_ms <= 0:
+                return batch
+            waiting = True
+
     async def range(self, stream: str, after: str = BEGINNING, count: int | None = None) -> list[Entry]:
         entries: list[Entry] = []
         while True:
@@ -198,15 +251,16 @@ class RedisLog:
 
     async def _last_id(self, stream: str) -> str:
         try:
-            answer = await self._store.clients.command("XINFO", "STREAM", stream)
+            return last_id_of(await self._store.clients.command("XINFO", "STREAM", stream))
         except ResponseError as error:
-            if str(error).startswith("no such key"):
-                return BEGINNING
-            raise
-        return str(_fields(answer)["last-generated-id"].decode())
+            return last_id_of(error)
 
     async def now_ms(self) -> int:
         return await self._store.now_ms()
+
+    async def server_id(self) -> str:
+        answer: bytes = await self._store.reads.add("INFO", "server")
+        return _run_id(answer)
 
     async def get(self, key: str) -> bytes | None:
         return _maybe_bytes(await self._ask("GET", key))
@@ -246,5 +300,16 @@ def _fields(answer: Sequence[Any]) -> dict[str, Any]:
     return {name.decode(): value for name, value in zip(answer[::2], answer[1::2], strict=True)}
 
 
+def _outcome(answer: Any) -> Outcome:
+    return Outcome.COMMITTED if isinstance(answer, list) else OUTCOMES[answer]
+
+
 def _maybe_bytes(value: Any) -> bytes | None:
     return None if value is None else bytes(value)
+
+
+def _run_id(info: bytes) -> str:
+    for line in info.splitlines():
+        if line.startswith(b"run_id:"):
+            return line.partition(b":")[2].decode()
+    raise ValueError("the server does not say its run_id")
