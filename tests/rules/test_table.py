@@ -113,7 +113,7 @@ REFUSALS: dict[str, Situation] = {
 }
 NOT_OURS = {
     "internal_error",  # the table service's, when the rules could not be asked
-    "table_paused",  # nothing is refused for it: a paused table only deals no hand
+    "cannot_resume",  # the table service's, when what an operator wants would break an invariant
 }
 
 

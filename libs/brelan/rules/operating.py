@@ -27,7 +27,10 @@ def operate(draft: Draft, command: OperatorCommand, by: str) -> Rejected | None:
     if isinstance(command, commands.UnfreezeTable):
         return _unfreeze(draft, command, by)
     if status == "frozen":
-        return _close_frozen(draft, by) if isinstance(command, commands.CloseTable) else rejected("table_frozen")
+        if not isinstance(command, commands.CloseTable):
+            return rejected("table_frozen")
+        _close_frozen(draft, by)
+        return None
     match command:
         case commands.ConfigureTable():
             return _configure(draft, command.config, by)

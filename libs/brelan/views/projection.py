@@ -58,6 +58,7 @@ MoneyFact = (
     | facts.ChipsAdded
     | facts.TransferSettled
     | facts.TransferAskedAgain
+    | facts.TransferDeclined
     | facts.RefundRequested
 )
 SeatFact = (
@@ -191,7 +192,12 @@ def _money(event: MoneyFact) -> Seen:
             return Seen(None, views.TopUpDeclined(event.seat, event.reason), event.seat)
         case facts.ChipsAdded():
             return Seen(views.ChipsAdded(event.seat, event.amount))
-        case facts.TransferSettled() | facts.TransferAskedAgain() | facts.RefundRequested():
+        case (
+            facts.TransferSettled()
+            | facts.TransferAskedAgain()
+            | facts.TransferDeclined()
+            | facts.RefundRequested()
+        ):
             return HIDDEN
         case _:
             assert_never(event)

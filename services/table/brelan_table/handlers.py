@@ -29,6 +29,7 @@ from brelan.events.envelope import (
 )
 from brelan.events.money import WalletRequested
 from brelan.events.table import TableEvent
+from brelan.rules import rejections
 from brelan.rules.invariants import violations
 from brelan.rules.state import Decision, Rejected, TableState, begin_epoch, copy_of, epoch_of
 from brelan.rules.table import AnyCommand, decide, next_due_ms
@@ -269,7 +270,11 @@ class TableHandler:
         frozen = self._broken(decision.state)
         if frozen:
             self._freeze(message.table_id, frozen, now_ms, outputs, cause)
-            self._refuse(staged, message, Rejected("table_frozen", _FROZEN), cause, outputs)
+            if staged.state.status == "frozen" and isinstance(message.command, commands.UnfreezeTable):
+                refusal = rejections.rejected("cannot_resume", frozen)
+            else:
+                refusal = rejections.rejected("table_frozen")
+            self._refuse(staged, message, refusal, cause, outputs)
             return
         if decision.events:
             self._commit(staged, decision, cause, message.trace, outputs, message)
@@ -470,9 +475,6 @@ class TableHandler:
         if isinstance(message, PlayerCommanded):
             rejected = Rejected("internal_error", "The room could not handle that. It was noted; please try again.")
             self._refuse(self._stage(message.table_id), message, rejected, _cause(entry), outputs)
-
-
-_FROZEN = "This table is stopped until an operator has looked at it. Your chips are safe."
 
 
 def _cause(entry: Entry) -> str:
