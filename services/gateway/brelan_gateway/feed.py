@@ -12,10 +12,19 @@ import msgspec
 import structlog
 
 from brelan.eventlog import keys
-from brelan.eventlog.log import Entry, Log, LogUnavailable
+from brelan.eventlog.log import BEGINNING, Entry, Log, LogUnavailable
+from brelan.eventlog.plan import parse_id
 from brelan.eventlog.tables import load_table
+from brelan.eventlog.tail import Tail, Taken, look_back, newest, taken
 from brelan.events import table as facts
-from brelan.events.envelope import CommandRefused, CommandRepeated, TableCommitted, decode_committed, decode_feed
+from brelan.events.envelope import (
+    CommandRefused,
+    CommandRepeated,
+    TableCommitted,
+    TailLost,
+    decode_committed,
+    decode_feed,
+)
 from brelan.rules.table import apply_entry
 from brelan.telemetry import metrics
 from brelan.views import messages
@@ -78,7 +87,10 @@ class ShardFeed:
         self._inbox = inbox
         self._hole_cards = hole_cards
         self._stream = keys.feed(log.shard)
-        self._cursor = ""
+        self._cursor = BEGINNING
+        self._last: Taken | None = None  # the newest entry taken
+        self._epoch = 0  # the highest seen
+        self._interrupted = False  # since the last look at the end of the feed
         self._tables: dict[str, LiveTable] = {}
         self._lag = metrics.inbox_lag_seconds.labels("gateway")
         self._waiting_entries = metrics.inbox_waiting_entries.labels("gateway")
@@ -90,12 +102,15 @@ class ShardFeed:
     async def run(self, stop: asyncio.Event) -> None:
         while not stop.is_set():
             try:
+                if self._interrupted:
+                    await self._look_back()
                 if not self.begun:
                     await self._begin()
                     self.trouble = ""
                 await self._read()
                 self.trouble = ""
             except LogUnavailable as error:
+                self._interrupted = True
                 metrics.store_errors.labels("gateway").inc()
                 logger.warning("feed unavailable", shard=self._log.shard, reason=str(error))
                 self.trouble = str(error) or repr(error)
@@ -103,7 +118,7 @@ class ShardFeed:
 
     async def _begin(self) -> None:
         """The lobby, as of a moment not before the cursor."""
-        cursor = await self._log.last_id(self._stream)
+        cursor, last = await self._log.last_id(self._stream), await newest(self._log, self._stream)
         self.clock.set(await self._log.now_ms())
         gate = asyncio.Semaphore(LOADING)
 
@@ -113,12 +128,34 @@ class ShardFeed:
 
         table_ids = await self._log.hash_all(keys.tables(self._log.shard))
         await asyncio.gather(*map(load, table_ids))
-        self._cursor = cursor
+        await self._begin_watched()
+        self._cursor, self._last = cursor, last
         self.begun = True
+
+    async def _look_back(self) -> None:
+        """Is the end of what was read still there? If it is not, whoever decides has to know that it was seen."""
+        if self._last is not None and (found := await look_back(self._log, self._last)) is not Tail.THERE:
+            if found is Tail.LOST:
+                lost = self._last
+                logger.error("the end of the feed was lost", shard=self._log.shard, id=lost.id, epoch=self._epoch)
+                self._inbox.report(TailLost(f"gateway/{self._inbox.gateway}", self._epoch, lost.stream, lost.id))
+            self.begun = False
+        self._interrupted = False
+
+    async def _begin_watched(self) -> None:
+        """Tables that are watched while the feed begins anew. One that is further than the log is now stays as it is
+        until its first entry of a higher epoch: nobody is shown an older table in the same one."""
+        for table in [table for table in self._tables.values() if table.loaded]:
+            state = await load_table(self._log, table.table_id)
+            if (state.epoch, state.version) > (table.state.epoch, table.state.version):
+                table.begin(state)
+                await self._deliver([Restart(table)])
 
     async def _put_in_lobby(self, table_id: str) -> None:
         try:
-            self.lobby.put(await load_table(self._log, table_id))
+            state = await load_table(self._log, table_id)
+            self._epoch = max(self._epoch, state.epoch)
+            self.lobby.put(state)
         except LogUnavailable:
             raise
         except Exception:  # a table that cannot be read must not close the room
@@ -126,13 +163,14 @@ class ShardFeed:
             logger.exception("table cannot be read", table=table_id)
 
     async def _read(self) -> None:
-        batch = await self._log.read_batch({self._stream: self._cursor}, BATCH, BLOCK_MS)
+        batch = await self._log.read_durable({self._stream: self._cursor}, BATCH, BLOCK_MS)
         self.clock.set(batch.now_ms)
         self._waiting_entries.set(len(batch.entries))
         self._lag.set(max(0, batch.now_ms - batch.entries[0].at_ms) / 1000 if batch.entries else 0)
         if batch.entries:
             await self._take(batch.entries)
-            self._cursor = batch.entries[-1].id
+            self._last = taken(batch.entries[-1])
+            self._cursor = self._last.id
 
     async def _take(self, entries: Sequence[Entry]) -> None:
         deliveries: list[Delivery] = []
@@ -145,6 +183,7 @@ class ShardFeed:
                 continue
             match message:
                 case TableCommitted():
+                    self._epoch = max(self._epoch, message.epoch)
                     deliveries += await self._committed(message)
                 case CommandRefused():
                     key = (message.table_id, message.player_id, message.command_id)
@@ -180,7 +219,7 @@ class ShardFeed:
             return []
         state = table.state
         if entry.epoch > state.epoch:
-            table.begin(await patiently(lambda: load_table(self._log, table.table_id)))
+            table.begin(await patiently(lambda: load_table(self._log, table.table_id, entry.version)))
             return [Restart(table)]
         if entry.epoch < state.epoch or entry.version <= state.version:
             return []
@@ -266,16 +305,17 @@ class ShardFeed:
         if table.loaded:
             return
         state = await load_table(self._log, table.table_id)
+        read_at = await self._log.last_id(self._stream)
         if not table.loaded:  # another watcher may have come first
             table.begin(state)
+            table.read_at = read_at
 
     async def _catch_up(self, table: LiveTable, since: Since | None) -> None:
-        """He has seen more elsewhere than this gateway has: wait for the feed. Nobody is shown an older table."""
-        if since is None:
-            return
+        """The table was read further than the feed was, or he has seen more elsewhere than this gateway has: wait for
+        the feed. Nobody is shown what may yet be lost (it has not passed the durable mark), nor an older table."""
         steps = int(CATCH_UP_SECONDS / CATCH_UP_STEP_SECONDS)
         for _ in range(steps):
-            if since.epoch != table.state.epoch or since.version <= table.state.version:
+            if parse_id(self._cursor) >= parse_id(table.read_at) and not _ahead(since, table):
                 return
             await asyncio.sleep(CATCH_UP_STEP_SECONDS)
         raise refusals.busy()
@@ -312,6 +352,10 @@ class ShardFeed:
         if [entry.version for entry in missed] != list(range(after + 1, until + 1)):
             return None
         return None if any(isinstance(event, _SEAT_CHANGES) for entry in missed for event in entry.events) else missed
+
+
+def _ahead(since: Since | None, table: LiveTable) -> bool:
+    return since is not None and since.epoch == table.state.epoch and since.version > table.state.version
 
 
 _SEAT_CHANGES = (facts.SeatReserved, facts.SeatReleased, facts.PlayerLeft)

@@ -6,7 +6,7 @@ from typing import Protocol, TypeVar
 
 import structlog
 
-from brelan.eventlog.log import LogUnavailable
+from brelan.eventlog.log import BEGINNING, LogUnavailable
 from brelan.events.envelope import TableCommitted
 from brelan.rules.state import TableState
 from brelan.rules.table import apply_entry
@@ -44,6 +44,7 @@ class LiveTable:
         self.watchers: set[Watcher] = set()
         self.joining = 0  # who waits to become a watcher
         self.backlog: list[TableCommitted] = []  # what the feed brings until the state is there
+        self.read_at = BEGINNING  # where the feed ended when the state was read
         self._state: TableState | None = None
 
     @property
@@ -59,7 +60,7 @@ class LiveTable:
         """From here on; entries of the backlog that the state has already are skipped."""
         self._state = state
         for entry in self.backlog:
-            if (entry.epoch, entry.version) == (state.epoch, state.version + 1):
+            if entry.version == state.version + 1 and entry.epoch >= state.epoch:
                 apply_entry(state, entry)
         self.backlog = []
 
