@@ -67,14 +67,17 @@ def test_a_draw_hand_is_kept_without_which_cards_were_thrown() -> None:
     assert b"position" not in msgspec.json.encode(history)
 
 
-def test_all_entries_of_the_hand_are_kept_and_no_others() -> None:
+def test_the_hands_of_a_table_hold_its_whole_log_up_to_the_last_ones_end() -> None:
     log = Log()
     log.add(table.SitOutAsked(7))
-    log.play(stud_hand())
+    log.play(stud_hand(1))
     log.add(table.NextHandScheduled(0))
-    (hand,) = fold_all(log)
-    assert [entry.version for entry in hand.entries] == list(range(3, len(log.entries)))
-    assert [entry.data for entry in hand.entries] == log.data[2:-1]
+    log.play(stud_hand(2))
+    log.add(table.NextHandScheduled(0))
+    first, second = fold_all(log)
+    both = (*first.entries, *second.entries)
+    assert [entry.version for entry in both] == list(range(1, len(log.entries)))
+    assert [entry.data for entry in both] == log.data[:-1]
 
 
 def test_H3_what_is_shown_after_the_hand_is_added_to_it() -> None:

@@ -55,8 +55,8 @@ def check(shelves: Shelves, log: Log, hands: int = HANDS + 1) -> None:
     of_the_table = {name: one for name, one in shelves.histories.items() if one.table_id == table_id}
     assert list(of_the_table) == [hand_id(number, table_id) for number in range(1, hands + 1)]
     entries = [entry for name in of_the_table for entry in shelves.entries[name]]
-    assert [entry.version for entry in entries] == list(range(2, len(log.entries) + 1))
-    assert [entry.data for entry in entries] == log.data[1:]
+    assert [entry.version for entry in entries] == list(range(1, len(log.entries) + 1))
+    assert [entry.data for entry in entries] == log.data
     two = of_the_table[hand_id(2, table_id)].player_at(2)
     assert two is not None
     assert two.shown is not None
@@ -237,7 +237,7 @@ async def test_a_hand_whose_id_came_back_with_another_hand_is_put_aside(store: M
     await run_history(restored, MemoryArchive(shelves))
     assert list(shelves.histories)[-1] == hand_id(9)
     assert {dead.error for dead in shelves.dead} == {f"hand {hand_id(1)} is in the archive already"}
-    assert [dead.data for dead in shelves.dead] == other.data[1 : PER_HAND + 1]
+    assert [dead.data for dead in shelves.dead] == other.data[: PER_HAND + 1]
 
 
 async def test_two_workers_at_once_keep_nothing_twice(store: MemoryStore) -> None:
@@ -348,5 +348,5 @@ async def test_in_sql_each_player_finds_his_hands(store: MemoryStore, sql_url: s
     assert view is not None
     assert {player.seat: "".join(player.cards or ()) for player in view.players} == STUD_CARDS  # 2 showed later
     entries = [data for number in range(1, 5) for data in await histories.entries_of(hand_id(number))]
-    assert entries == log.data[1:]
+    assert entries == log.data
     await histories.close()

@@ -21,7 +21,11 @@ class StoredEntry(msgspec.Struct, frozen=True):
 
 
 class StoredHand(msgspec.Struct, frozen=True):
-    """To be kept: a hand that is over, with all its entries; or one in which something was shown later, with those."""
+    """To be kept: a hand that is over, or one in which something was shown later.
+
+    ``entries``: all of the table's log since something was last kept. So what happened between two hands lies with the
+    later one, and all hands of a table together hold its whole log.
+    """
 
     history: HandHistory
     entries: tuple[StoredEntry, ...]
@@ -81,48 +85,46 @@ class TableFold:
         """``data``: the entry's own bytes. Raises when it does not follow what came before."""
         if committed.version != self.version + 1:
             raise ValueError(f"version {committed.version} of {self.table_id} does not follow {self.version}")
-        entry = StoredEntry(committed.version, data)
-        if self._hand is not None:
-            self._entries.append(entry)
+        self._entries.append(StoredEntry(committed.version, data))
         events = committed.events
         if self._partial:
             events = events[_last_start(events) :]
             self._partial = False
-        hands = [self._apply(event, entry, committed.at_ms) for event in events]
+        kept = [hand for event in events if (hand := self._apply(event, committed.at_ms)) is not None]
+        if kept:
+            self._entries = self._entries[-1:] if self._hand is not None else []
         self.version = committed.version
-        return _merged([hand for hand in hands if hand is not None])
+        return _merged(kept)
 
-    def _apply(self, event: table.TableEvent, entry: StoredEntry, at_ms: int) -> StoredHand | None:
+    def _apply(self, event: table.TableEvent, at_ms: int) -> StoredHand | None:
         match event:
             case table.TableOpened():
                 self._config, self._next_config = event.config, None
             case table.TableConfigured():
                 self._next_config = event.config
             case table.HandStarted():
-                self._start(event, entry, at_ms)
+                self._start(event, at_ms)
             case table.HandEnded() | table.HandVoided() if self._hand is not None:
                 self._last, self._hand = self._hand.ended(event, at_ms), None
-                entries, self._entries = tuple(self._entries), []
-                return StoredHand(self._last, entries, new=True)
+                return StoredHand(self._last, tuple(self._entries), new=True)
             case table.HandShown() if self._hand is None and self._last is not None:
                 self._last = self._last.with_hand_shown(event.hand)
-                return StoredHand(self._last, (entry,), new=False)
+                return StoredHand(self._last, tuple(self._entries), new=False)
             case table.HandMucked() if self._hand is None and self._last is not None:
                 self._last = self._last.with_hand_mucked(event.seat)
-                return StoredHand(self._last, (entry,), new=False)
+                return StoredHand(self._last, tuple(self._entries), new=False)
             case _ if self._hand is not None:
                 self._hand.apply(event)
             case _:
                 pass
         return None
 
-    def _start(self, event: table.HandStarted, entry: StoredEntry, at_ms: int) -> None:
+    def _start(self, event: table.HandStarted, at_ms: int) -> None:
         self._config, self._next_config = self._next_config or self._config, None
         self._last = None
         if self._config is None:
             raise ValueError(f"a hand of {self.table_id}, whose configuration is unknown")
         self._hand = HandBuilder(self.table_id, self._config, event, at_ms)
-        self._entries = [entry]
 
 
 def _last_start(events: Sequence[table.TableEvent]) -> int:
