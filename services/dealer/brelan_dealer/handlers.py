@@ -46,6 +46,7 @@ from brelan.events import table
 from brelan.events.dealing import Dealt, SealedRecord
 from brelan.events.envelope import TableCommitted, decode_feed, encode
 from brelan.telemetry import metrics
+from brelan_dealer.trimming import Trimming
 
 LOADING = 64  # decks read at once when a shard is taken over
 
@@ -74,9 +75,11 @@ class DealerHandler:
         sealed: SealedDecks,
         shuffle: Shuffle = secret_shuffle,
         random_bytes: RandomBytes = secrets.token_bytes,
+        trimming: Trimming | None = None,
     ) -> None:
         """``shuffle`` and ``random_bytes`` (for seals): a simulator brings its own."""
         self.shard = shard
+        self._trimming = trimming or Trimming(shard)
         self._seal = sealed.own
         self._for_gateway = Sealer(sealed.gateway, random_bytes)
         self._for_history = Sealer(sealed.history, random_bytes)
@@ -105,8 +108,10 @@ class DealerHandler:
     def _folded(self, table_id: str, entries: Iterable[Entry]) -> Deck:
         deck = Deck()
         for entry in entries:
-            state = deck.state
-            for event in decode_entry(self._seal.open(table_id, entry.id, entry.data)).events:
+            state, events = deck.state, decode_entry(self._seal.open(table_id, entry.id, entry.data)).events
+            if not deck.version:  # what is before it was trimmed: also the hand that this entry may have ended
+                events = events[_first_shuffle(events) :]
+            for event in events:
                 state = evolve(state, event)
             deck = Deck(state, entry.at_ms)
         return deck
@@ -122,6 +127,7 @@ class DealerHandler:
         self._staged, self._dealt = {}, []
 
     def discard(self) -> None:
+        self._trimming.discard()
         self._decks, self._staged, self._dealt = {}, {}, []
 
     # --- a batch -----------------------------------------------------------------------------------------------
@@ -138,8 +144,14 @@ class DealerHandler:
                 self._follow(message, f"feed/{entry.id}", outputs)
         return outputs
 
+    async def look(self, log: Log, now_ms: int) -> None:
+        await self._trimming.look(log, now_ms)
+
     def housekeeping(self, now_ms: int) -> Outputs | None:  # noqa: ARG002
-        return None
+        self._staged, self._dealt = {}, []
+        outputs = Outputs()
+        self._trimming.trim(outputs)
+        return outputs
 
     def _follow(self, message: TableCommitted, cause: str, outputs: Outputs) -> None:
         """What one entry of a table's log means for its deck. Raises DealError when it does not fit."""
@@ -181,7 +193,7 @@ class DealerHandler:
         sealed = self._seal.seal(table_id, entry_id, encode_entry(DeckEntry(tuple(happened))))
         outputs.expect(stream, f"{version}-0" if version else BEGINNING)
         outputs.append(stream, sealed, id=entry_id)
-        if isinstance(happened[0], DeckShuffled) or isinstance(happened[-1], DeckPutAway):
+        if any(isinstance(event, DeckShuffled) for event in happened) or isinstance(happened[-1], DeckPutAway):
             outputs.trim(stream, entry_id)
 
     # --- answers -----------------------------------------------------------------------------------------------
@@ -233,6 +245,10 @@ class DealerHandler:
         sealed = self._for_history.seal(encode(record), record_context(record.table_id, record.hand_id))
         data = encode(SealedRecord(record.table_id, record.hand_id, sealed, cause, message.trace))
         outputs.append(keys.records(self.shard), data)
+
+
+def _first_shuffle(events: Sequence[AnyDeckEvent]) -> int:
+    return next((place for place, event in enumerate(events) if isinstance(event, DeckShuffled)), 0)
 
 
 def _kind(answer: Answer) -> str:
