@@ -13,6 +13,7 @@ from prometheus_client import REGISTRY
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from brelan.eventlog import keys
 from brelan.eventlog.log import LogUnavailable
 from brelan.eventlog.memory_log import MemoryLog, MemoryStore
 from brelan.events import commands
@@ -263,7 +264,7 @@ async def test_whoever_is_ahead_of_this_gateway_is_shown_nothing_older(room: Gat
         async with room.socket("Ana", query=f"?since={ahead}&epoch=1") as ana:
             with pytest.raises(TimeoutError):
                 await receive(ana, 0.2)
-            table.store.append("{s00}:feed", feed_entry(table))
+            table.store.append(keys.feed("s00"), feed_entry(table))
             assert isinstance(await receive(ana), views.Resumed)
 
 
@@ -328,7 +329,7 @@ async def test_an_entry_that_comes_twice_is_sent_once(room: GatewayRoom, table: 
     async with room.socket("Ana") as ana:
         start = (await first(ana)).version
         table.commit(facts.NextHandScheduled(1))
-        table.store.append("{s00}:feed", feed_entry(table))
+        table.store.append(keys.feed("s00"), feed_entry(table))
         table.commit(facts.NextHandScheduled(1))
         assert [(await receive(ana)).version for _ in range(2)] == [start + 1, start + 2]
 

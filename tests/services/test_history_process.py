@@ -9,6 +9,8 @@ import pytest
 from sqlalchemy import func, select
 
 from brelan.deck.keys import HISTORY_PUBLIC, ensure_keys, load_keys
+from brelan.eventlog import keys
+from brelan.eventlog.keys import Service
 from brelan.eventlog.redis_log import RedisStore
 from brelan.events.dealing import HandRecord
 from brelan.histories.queries import Histories
@@ -77,7 +79,7 @@ async def test_killed_again_and_again(history: Process, store: RedisStore, sqlit
             break
         history.end(signal.SIGKILL)
         for shard in ("s00", "s01"):
-            await store.clients.command("DEL", f"{{{shard}}}:lease:history")
+            await store.clients.command("DEL", keys.lease(shard, Service.HISTORY))
     over.set()
     await playing
 

@@ -1,10 +1,13 @@
 """The catalogue of Redis keys: every key of the room, who writes it and who reads it.
 
-Every key of a shard carries the shard's hash tag (``{s07}``), so one commit touches one slot of a Redis Cluster. A
+Every key of a shard carries the shard's hash tag (``{s07.1344}``), so one commit touches one slot of a Redis Cluster. A
 table's id begins with its shard ("s07-k3f9x2"), so the key of anything about a table follows from its id alone.
 """
 
+import binascii
+import re
 from enum import StrEnum
+from functools import cache
 
 import msgspec
 
@@ -83,100 +86,130 @@ def shard_of(table_id: str) -> str:
     return shard
 
 
+SLOTS = 16_384  # of a Redis Cluster
+MOST_SHARDS = 1_024
+
+
+def slot_of(tag: str) -> int:
+    """The slot of every key with this hash tag, given without its braces."""
+    return binascii.crc_hqx(tag.encode(), 0) % SLOTS
+
+
+@cache
+def prefix(shard: str) -> str:
+    """``"{s07.1344}:"``, what every key of a shard begins with.
+
+    Plain names would lie together: s00 to s15 leave two of six nodes without a shard. The number after the dot is the
+    first that puts the shard near its place when the first 2, 4, 8, ... shards are spread evenly over all slots.
+    """
+    numbered = re.fullmatch(r"s(\d+)", shard)
+    if numbered is None:  # "wallet"
+        return f"{{{shard}}}:"
+    room = SLOTS // MOST_SHARDS  # slots for each shard
+    place = _spread(int(numbered[1]) % MOST_SHARDS) * room
+    number = next(number for number in range(SLOTS**2) if 0 <= slot_of(f"{shard}.{number}") - place < room)
+    return f"{{{shard}.{number}}}:"
+
+
+def _spread(number: int) -> int:
+    """0, 512, 256, 768, 128, ...: its binary digits from behind."""
+    return int(f"{number:0{MOST_SHARDS.bit_length() - 1}b}"[::-1], 2)
+
+
 # Streams and other keys of a shard.
 
 
 def commands(shard: str) -> str:
-    return f"{{{shard}}}:commands"
+    return prefix(shard) + "commands"
 
 
 def dealt(shard: str) -> str:
-    return f"{{{shard}}}:dealt"
+    return prefix(shard) + "dealt"
 
 
 def wallet_requests(shard: str) -> str:
-    return f"{{{shard}}}:wallet-requests"
+    return prefix(shard) + "wallet-requests"
 
 
 def wallet_replies(shard: str) -> str:
-    return f"{{{shard}}}:wallet-replies"
+    return prefix(shard) + "wallet-replies"
 
 
 def feed(shard: str) -> str:
-    return f"{{{shard}}}:feed"
+    return prefix(shard) + "feed"
 
 
 def records(shard: str) -> str:
-    return f"{{{shard}}}:records"
+    return prefix(shard) + "records"
 
 
 def dead(shard: str, service: Service) -> str:
-    return f"{{{shard}}}:dead:{service}"
+    return f"{prefix(shard)}dead:{service}"
 
 
 def deadlines(shard: str) -> str:
-    return f"{{{shard}}}:deadlines"
+    return prefix(shard) + "deadlines"
 
 
 def tables(shard: str) -> str:
-    return f"{{{shard}}}:tables"
+    return prefix(shard) + "tables"
 
 
 def heartbeat(shard: str) -> str:
-    return f"{{{shard}}}:heartbeat"
+    return prefix(shard) + "heartbeat"
 
 
 def epoch(shard: str) -> str:
-    return f"{{{shard}}}:epoch"
+    return prefix(shard) + "epoch"
 
 
 def durable(shard: str, service: Service) -> str:
-    return f"{{{shard}}}:durable:{service}"
+    return f"{prefix(shard)}durable:{service}"
 
 
 def outward(shard: str, service: Service) -> tuple[str, ...]:
     """The streams by which a service speaks to who is not on the shard."""
-    return tuple(f"{{{shard}}}:{family.name}" for family in FAMILIES if family.outward and service in family.writers)
+    return tuple(prefix(shard) + family.name for family in FAMILIES if family.outward and service in family.writers)
 
 
 def durable_of(stream: str) -> str:
     """The mark that tells how far this outward stream may be read. Raises ValueError for any other stream."""
-    tag, _, name = stream.partition("}:")
+    tag, colon, name = stream.rpartition(":")
     for family in FAMILIES:
         if family.outward and family.name == name:
-            return durable(tag.removeprefix("{"), family.writers[0])
+            return f"{tag}{colon}durable:{family.writers[0]}"
     raise ValueError(f"{stream!r} is no stream with a durable mark")
 
 
 def position(shard: str, service: Service) -> str:
-    return f"{{{shard}}}:position:{service}"
+    return f"{prefix(shard)}position:{service}"
 
 
 def lease(shard: str, service: Service) -> str:
-    return f"{{{shard}}}:lease:{service}"
+    return f"{prefix(shard)}lease:{service}"
 
 
 # Keys of a table.
 
 
 def table_log(table_id: str) -> str:
-    return f"{{{shard_of(table_id)}}}:table:{table_id}"
+    return f"{prefix(shard_of(table_id))}table:{table_id}"
 
 
 def snapshot(table_id: str) -> str:
-    return f"{{{shard_of(table_id)}}}:snapshot:{table_id}"
+    return f"{prefix(shard_of(table_id))}snapshot:{table_id}"
 
 
 def answers(table_id: str) -> str:
-    return f"{{{shard_of(table_id)}}}:answers:{table_id}"
+    return f"{prefix(shard_of(table_id))}answers:{table_id}"
 
 
 def deck(table_id: str) -> str:
-    return f"{{{shard_of(table_id)}}}:deck:{table_id}"
+    return f"{prefix(shard_of(table_id))}deck:{table_id}"
 
 
 def hole(table_id: str) -> str:
-    return f"{{{shard_of(table_id)}}}:hole:{table_id}"
+    return f"{prefix(shard_of(table_id))}hole:{table_id}"
 
 
 # Keys of the room.

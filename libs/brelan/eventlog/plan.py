@@ -19,7 +19,7 @@ def parse_id(text: str) -> tuple[int, int]:
 
 def check_slot(shard: str, key: str) -> None:
     """Raises ValueError for a key that is not the shard's."""
-    if not key.startswith(f"{{{shard}}}:"):
+    if not key.startswith(keys.prefix(shard)):
         raise ValueError(f"the key {key!r} does not belong to shard {shard}")
 
 
@@ -74,7 +74,7 @@ class Plan:
             self.kinds[name] = kind
 
     def _check_slots(self, shard: str) -> None:
-        tag = f"{{{shard}}}:"
+        tag = keys.prefix(shard)
         for name in self.kinds:
             if not name.startswith(tag):
                 raise BadCommit(f"the key {name!r} does not belong to shard {shard}")
