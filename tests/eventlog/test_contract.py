@@ -12,6 +12,7 @@ import pytest
 from brelan.eventlog import keys
 from brelan.eventlog.keys import Service
 from brelan.eventlog.log import Append, Attempt, BadCommit, Commit, Log, Outcome, Store
+from brelan.eventlog.position import MOST_OWNERS
 
 TABLE = Service.TABLE
 COMMANDS = keys.commands("s07")
@@ -344,21 +345,28 @@ async def test_of_two_owners_one_commits(store: Store) -> None:
     assert await data(logs[0], FEED) == [b"%d" % winner]
 
 
-async def test_counts_takeovers_since_a_cursor_moved(log: Log, nonces: Iterator[str]) -> None:
-    assert [(await log.fence(TABLE, next(nonces))).takeovers for _ in range(3)] == [1, 2, 3]
+async def test_counts_other_owners_since_a_cursor_moved(log: Log) -> None:
+    assert [(await log.fence(TABLE, f"{name}-0")).takeovers for name in "abc"] == [0, 1, 2]
     await log.commit(commit(3, string_set={BEAT: b"1"}))
-    assert (await log.fence(TABLE, next(nonces))).takeovers == 4
-    await log.commit(commit(5, cursors={COMMANDS: "1-0"}))
-    assert (await log.fence(TABLE, next(nonces))).takeovers == 1
+    assert (await log.fence(TABLE, "a-1")).takeovers == 2, "a is there again, and counts once"
+    assert (await log.fence(TABLE, "d e-0")).takeovers == 3
+    assert (await log.fence(TABLE, "d e-1")).takeovers == 3
+    await log.commit(commit(7, cursors={COMMANDS: "1-0"}))
+    assert (await log.fence(TABLE, "b-1")).takeovers == 0
+    for number in range(100):
+        await log.fence(TABLE, f"worker {number}-0")
+    assert (await log.fence(TABLE, "b-2")).takeovers == MOST_OWNERS - 1, "no more are remembered"
 
 
-async def test_keeps_what_was_tried_alone_until_the_next_commit(log: Log, nonces: Iterator[str]) -> None:
-    attempt = Attempt(f"{COMMANDS}/1-0", 2)
+async def test_keeps_what_was_tried_alone_until_the_next_commit(log: Log) -> None:
+    attempt = Attempt(f"{COMMANDS}/1-0", ("a", "b"))
     await log.commit(commit(0, attempt=attempt))
-    assert (await log.fence(TABLE, next(nonces))).attempt == attempt
-    assert (await log.fence(TABLE, next(nonces))).attempt == attempt
-    await log.commit(commit(3))
-    assert (await log.fence(TABLE, next(nonces))).attempt is None
+    assert (await log.fence(TABLE, "c-0")).attempt == attempt
+    assert (await log.fence(TABLE, "c-1")).attempt == attempt
+    assert (await log.fence(TABLE, "a-7")).attempt == Attempt(f"{COMMANDS}/1-0", ("b",)), "it did not kill a"
+    assert (await log.fence(TABLE, "b-7")).attempt == Attempt(f"{COMMANDS}/1-0", ())
+    await log.commit(commit(5))
+    assert (await log.fence(TABLE, "c-2")).attempt is None
 
 
 # --- appending and reading ---------------------------------------------------------------------------------------

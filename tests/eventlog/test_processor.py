@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from brelan.eventlog import keys
 from brelan.eventlog.dead import DeadEntry, decode_dead
 from brelan.eventlog.keys import Service
-from brelan.eventlog.log import Entry, Log, LogUnavailable, Outcome, Store
+from brelan.eventlog.log import Append, Commit, Entry, Log, LogUnavailable, Outcome, Store
 from brelan.eventlog.memory_log import MemoryStore
 from brelan.eventlog.processor import ALONE, SUSPICIOUS_TAKEOVERS, Outputs, Processor, Step, StepResult
+from brelan.telemetry import metrics
 from tests.eventlog.counting import Counting, log_of
 
 COMMANDS = keys.commands("s00")
@@ -566,3 +567,62 @@ async def test_ends_when_fenced_and_the_shard_is_another_s(memory: MemoryStore) 
     await log.append(COMMANDS, b"a")
     await asyncio.wait_for(running, 2)
     assert await fed(log) == []
+
+
+async def test_owners_that_fence_each_other_over_a_suspect_bury_nothing(memory: MemoryStore) -> None:
+    """Each has noted that it tries the entry alone, and is fenced before it can commit: nobody died of it."""
+    log = memory.log("s00")
+    await log.append_many(COMMANDS, [b"a", b"b"])
+    for number in range(5):
+        await log.fence(Service.TABLE, f"dead{number}-0")
+    duelling = [processor(log) for _ in range(2)]
+    for _ in range(20):
+        for duellist in duelling:
+            duellist.next = Step.FENCE  # fenced meanwhile
+            while duellist.next is not Step.COMMIT:
+                await duellist.step()
+    assert await buried(log) == []
+    assert (await log.hash_all(keys.position("s00", Service.TABLE)))["attempt"], "they were suspicious"
+    await run_dry(processor(log))
+    assert await buried(log) == []
+    await is_exactly_once(log, [b"a", b"b"])
+
+
+class Leaving(Counting):
+    """Can leave its count alone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.left_alone: dict[str, str] = {}
+
+    def set_aside(self, stream: str, last_id: str) -> None:
+        self.left_alone[stream] = last_id
+
+    def handle(self, entries: Sequence[Entry], now_ms: int) -> Outputs:
+        outputs = super().handle(entries, now_ms)
+        return Outputs() if self.left_alone else outputs
+
+
+async def test_a_stream_that_ends_where_nobody_left_it_is_set_aside_and_the_shard_goes_on(store: Store) -> None:
+    log = store.log("s00")
+    await log.append_many(COMMANDS, [b"a", b"b"])
+    await run_dry(processor(log, batch=1))
+    position = await log.fence(Service.TABLE, "vandal-0")
+    stranger = Append(log_of("s00"), b"nobody's", "77-0")
+    await log.commit(Commit(Service.TABLE, position.number, "vandal-1", appends=[stranger]))
+
+    class Blind(Leaving):
+        """Does not see what the vandal wrote, however often it loads."""
+
+        async def load(self, log: Log) -> None:
+            self.count = 2
+
+    await log.append_many(COMMANDS, [b"c", b"d"])
+    handler = Blind()
+    before = metrics.streams_set_aside.labels("table")._value.get()
+    results = await run_dry(processor(log, handler))
+    fenced = [result for result in results if result.outcome is Outcome.FENCED]
+    assert len(fenced) == 2, "the first time loading again might have helped"
+    assert handler.left_alone == {log_of("s00"): "77-0"}
+    assert metrics.streams_set_aside.labels("table")._value.get() == before + 1
+    assert await buried(log) == [], "no entry is to blame"

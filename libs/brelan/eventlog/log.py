@@ -43,7 +43,7 @@ class Attempt(msgspec.Struct, frozen=True):
     """An entry that is being handled alone because it may have killed its workers (ARCHITECTURE §1, Poison)."""
 
     entry: str  # "<stream>/<id>"
-    times: int
+    owners: tuple[str, ...]  # who have noted it, and have not come back since
 
 
 class Position(msgspec.Struct, frozen=True):
@@ -51,8 +51,8 @@ class Position(msgspec.Struct, frozen=True):
 
     number: int
     cursors: dict[str, str]  # stream -> id of the last entry consumed
-    takeovers: int = 0  # fences, this one included, since a commit last moved a cursor
-    attempt: Attempt | None = None  # noted by the last commit, if it was a note of this kind
+    takeovers: int = 0  # how many others have taken over since a commit last moved a cursor
+    attempt: Attempt | None = None  # noted by the last commit, if it was a note of this kind; whoever fences lives
 
 
 class Commit(msgspec.Struct, frozen=True):

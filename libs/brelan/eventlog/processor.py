@@ -47,15 +47,26 @@ from brelan.eventlog.dead import DeadEntry, encode_dead
 from brelan.eventlog.keys import Service
 from brelan.eventlog.log import BEGINNING, Attempt, BadCommit, Commit, Entry, Log, LogUnavailable, Outcome
 from brelan.eventlog.outputs import Outputs
+from brelan.eventlog.position import owner_of
 from brelan.telemetry import metrics
 
-__all__ = ["Handler", "Looking", "Outputs", "Poisonable", "Processor", "Step", "StepResult", "Undecodable"]
+__all__ = [
+    "Distrusting",
+    "Handler",
+    "Looking",
+    "Outputs",
+    "Poisonable",
+    "Processor",
+    "Step",
+    "StepResult",
+    "Undecodable",
+]
 
 BATCH = 256  # entries of each inbox in one commit
 BLOCK_MS = 500  # longest wait for entries: also how long a stop can take
 HOUSEKEEPING_MS = 500
 SUSPICIOUS_TAKEOVERS = 3  # so many owners without progress: the next one tries entries one by one
-ALONE = 3  # deaths of a worker with the same single entry in hand: the entry is dead
+ALONE = 3  # owners that were not heard of again with the same single entry in hand: the entry is dead
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 2.0  # seconds between tries while the store is away
 
 logger = structlog.get_logger(__name__)
@@ -114,6 +125,14 @@ class Poisonable(Protocol):
     def poisoned(self, entry: Entry, error: str) -> Outputs: ...
 
 
+@runtime_checkable
+class Distrusting(Protocol):
+    """A handler that can leave one of its streams alone, so that the rest of the shard goes on."""
+
+    def set_aside(self, stream: str, last_id: str) -> None:
+        """It ends with ``last_id``, not where ``load`` found its end. Said after every ``load`` from now on."""
+
+
 class Step(Enum):
     """What a processor does next."""
 
@@ -168,7 +187,9 @@ class Processor:
         self._log = log
         self._handler = handler
         self._inboxes = handler.inboxes(log.shard)
-        self._nonces = _nonces(name or secrets.token_hex(8))
+        name = name or secrets.token_hex(8)
+        self._nonces = _nonces(name)
+        self._owner = owner_of(f"{name}-0")
         self._batch = batch
         self._block_ms = block_ms
         self._housekeeping_ms = housekeeping_ms
@@ -177,8 +198,9 @@ class Processor:
         self._cursors: dict[str, str] = {}
         self._attempt: Attempt | None = None
         self._careful = 0  # entries still to be tried one by one
-        self._fences = 0  # ours, since the last progress
-        self._survived = ""  # one of them that was handled, and did not kill
+        self._fenced_at: tuple[int, Commit] | None = None  # our last commit was fenced at this number
+        self._unexpected: dict[str, str] = {}  # streams that did not end where it expected, though nobody else wrote
+        self._set_aside: dict[str, str] = {}  # those that were found like that again, and where they end
         self._alone: deque[Entry] = deque()  # of a batch that raised
         self._work = Work()
         self._now_ms = 0
@@ -241,14 +263,12 @@ class Processor:
         except LogUnavailable as error:
             self._metrics.store_errors.inc()
             if step in {Step.NOTE, Step.COMMIT}:  # whether it took effect is unknown
-                self._forget(step)
+                self._forget()
             return StepResult(step, error=str(error) or repr(error))
 
     # --- taking over -------------------------------------------------------------------------------------------
 
-    def _forget(self, step: Step) -> None:
-        if step is Step.COMMIT and self._attempt is not None:
-            self._survived = self._attempt.entry
+    def _forget(self) -> None:
         self._handler.discard()
         self._alone.clear()
         self._work = Work()
@@ -261,16 +281,35 @@ class Processor:
         self._cursors = {stream: position.cursors.get(stream, BEGINNING) for stream in self._inboxes}
         self._attempt = position.attempt
         failpoints.reach(self._handler.service, "fence:after")
-        self._fences += 1
-        others = position.takeovers - self._fences  # our own fences are no deaths
-        if position.attempt is not None or others >= self._suspicious_takeovers:
+        if position.attempt is not None or position.takeovers >= self._suspicious_takeovers:
             self._careful = self._batch * len(self._inboxes)
             logger.warning("no progress since several takeovers: entries are tried one by one", shard=self.shard)
+        await self._look_what_fenced()
         self.next = Step.LOAD
         return StepResult(Step.FENCE)
 
+    async def _look_what_fenced(self) -> None:
+        """When nobody else has written since our commit was refused, a stream does not end where it expected. Loading
+        again mends what was only in memory; a stream that is found like that once more is set aside, or the shard would
+        be fenced by itself for ever."""
+        fenced, self._fenced_at = self._fenced_at, None
+        if fenced is None or fenced[0] + 1 != self._number:
+            return
+        for stream, expected in fenced[1].expect.items():
+            last = await self._log.last_id(stream)
+            if last == expected:
+                continue
+            if self._unexpected.get(stream) == expected:
+                self._metrics.streams_set_aside.inc()
+                logger.error("stream set aside", shard=self.shard, stream=stream, ends=last, expected=expected)
+                self._set_aside[stream] = last
+            self._unexpected[stream] = expected
+
     async def _load(self) -> StepResult:
         await failpoints.inside(self._handler.service, "load:inside", self._handler.load(self._log))
+        if isinstance(self._handler, Distrusting):
+            for stream, last_id in self._set_aside.items():
+                self._handler.set_aside(stream, last_id)
         self._metrics.takeovers.inc()
         self._metrics.takeover_seconds.observe(time.perf_counter() - self._taking_over_since)
         self.next = Step.READ
@@ -307,13 +346,12 @@ class Processor:
         """Before an entry is tried alone: whoever takes over after our death will know which one it was."""
         entry = self._work.entries[0]
         name = f"{entry.stream}/{entry.id}"
-        deaths = self._attempt.times if self._attempt is not None and self._attempt.entry == name else 0
-        if self._survived == name:
-            deaths = 0
+        before = self._attempt.owners if self._attempt is not None and self._attempt.entry == name else ()
+        deaths = len(before)
         if deaths > ALONE:  # even the handler's answer to its burial
             self._bury(entry, f"workers died {deaths} times with this entry in hand", ask=False)
             return StepResult(Step.NOTE, 1)
-        attempt = Attempt(name, deaths + 1)
+        attempt = Attempt(name, (*before, self._owner))
         outcome = await self._log.commit(self._commit_of(Outputs(), (), attempt))
         if outcome is Outcome.FENCED:
             return self._fenced(Step.NOTE)
@@ -398,8 +436,6 @@ class Processor:
             self._handler.committed()
         self._number += 1
         self._cursors.update(work.commit.cursors)
-        if work.entries:
-            self._fences = 0
         self._attempt = None
         self._careful = max(0, self._careful - len(work.entries))
         self._settle()
@@ -407,8 +443,10 @@ class Processor:
 
     def _fenced(self, step: Step) -> StepResult:
         self._metrics.commits_fenced.inc()
-        entries = len(self._work.entries)
-        self._forget(step)
+        entries, commit = len(self._work.entries), self._work.commit
+        if commit is not None:
+            self._fenced_at = self._number, commit
+        self._forget()
         return StepResult(step, entries, Outcome.FENCED)
 
     # --- poison ------------------------------------------------------------------------------------------------
@@ -471,6 +509,7 @@ class _Metrics:
         self.takeovers = metrics.takeovers.labels(label)
         self.takeover_seconds = metrics.takeover_seconds.labels(label)
         self.dead_letters = metrics.dead_letters.labels(label)
+        self.streams_set_aside = metrics.streams_set_aside.labels(label)
         self.inbox_waiting = metrics.inbox_waiting_entries.labels(label)
         self.inbox_lag = metrics.inbox_lag_seconds.labels(label)
         self.store_errors = metrics.store_errors.labels(label)

@@ -21,7 +21,7 @@ from brelan.eventlog.encoding import FIELD, commit_arguments, entries_of, entrie
 from brelan.eventlog.keys import Service
 from brelan.eventlog.log import BEGINNING, Batch, Commit, Entry, Outcome, Position
 from brelan.eventlog.plan import Plan, check_slot
-from brelan.eventlog.position import position_of
+from brelan.eventlog.position import MOST_OWNERS, owner_of, position_of
 from brelan.eventlog.redis_durable import DurableMarks, last_id_of
 
 Answer = TypeVar("Answer")
@@ -147,7 +147,8 @@ class RedisLog:
 
     async def fence(self, service: Service, nonce: str) -> Position:
         names = (keys.position(self.shard, service),)
-        answer = await self._store.ask_until_answered(lambda: self._store.fence(names, nonce))
+        arguments = (nonce, owner_of(nonce), MOST_OWNERS)
+        answer = await self._store.ask_until_answered(lambda: self._store.fence(names, *arguments))
         await self._renew_mark(service)
         return position_of(_fields(answer))
 

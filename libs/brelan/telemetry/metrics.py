@@ -73,7 +73,14 @@ trimming_held_back_seconds = Gauge(
     "Age of the oldest entries that cannot be trimmed because a reader has not taken them yet.",
     ["reader"],
 )
+streams_set_aside = Counter(
+    "brelan_streams_set_aside",
+    "Streams left alone because they do not end where their only writer left them.",
+    ["service"],
+)
 store_errors = Counter("brelan_store_errors", "Times the event log could not be reached or refused.", ["service"])
+
+unreadable_tables = Gauge("brelan_unreadable_tables", "Tables left alone because their log cannot be read.")
 
 # Money.
 
@@ -84,6 +91,10 @@ escrow_difference_minor_units = Gauge(
     "brelan_escrow_difference_minor_units", "Escrow in the ledger less chips on the tables, with nothing on its way."
 )
 wallet_transfers = Counter("brelan_wallet_transfers", "Transfers asked of the wallet.", ["kind", "outcome"])
+
+overdue_transfers = Gauge(
+    "brelan_overdue_transfers", "Transfers that the wallet has not answered for more than a minute, or has declined."
+)
 
 # Dealing.
 
