@@ -9,6 +9,7 @@ COMMANDS = {
     "furnish": "brelan.cli.setup:furnish",
     "keys": "brelan.cli.setup:keys",
     "replay": "brelan.cli.replay:replay",
+    "simulate": "brelan.cli.simulate:simulate_command",
     "up": "brelan.cli.up:up",
     "verify-log": "brelan.cli.verify_log:verify_log",
 }
