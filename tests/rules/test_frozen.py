@@ -429,3 +429,20 @@ def test_M2_whoever_resumes_it_has_looked_and_it_is_asked_once_more() -> None:
     played.money -= 102
     played.do(money.Booked(transfer_id, TABLE, 102))
     assert played.state.transfers == {}
+
+
+def test_M2_a_refund_of_what_the_ledger_does_not_know_is_dropped_and_somebody_looks() -> None:
+    played = stud(THREE, UP)
+    played.wallet_answers = False
+    played.money += 7
+    played.do(money.Funded("nobody-asked", TABLE, "ann", 7))
+    played.asked.clear()
+    played.money -= 7
+    played.do(money.Declined("refund:nobody-asked", TABLE, "ann", 7, "Nothing to refund.", "nothing_to_refund"))
+    assert (played.state.status, played.state.transfers) == ("frozen", {})
+
+
+@pytest.mark.parametrize("amount", [0, -5, 10**12 + 1, 2**64 - 1])
+def test_M2_an_absurd_sum_that_nobody_asked_for_is_refused_loudly(amount: int) -> None:
+    with pytest.raises(ValueError, match="nobody asked for"):
+        stud(THREE, UP).do(money.Funded("nobody-asked", TABLE, "ann", amount))

@@ -43,7 +43,7 @@ import msgspec
 import structlog
 
 from brelan.eventlog import failpoints, keys
-from brelan.eventlog.dead import DeadEntry, encode_dead
+from brelan.eventlog.dead import dead_entry, encode_dead
 from brelan.eventlog.keys import Service
 from brelan.eventlog.log import BEGINNING, Attempt, BadCommit, Commit, Entry, Log, LogUnavailable, Outcome
 from brelan.eventlog.outputs import Outputs
@@ -474,8 +474,7 @@ class Processor:
         logger.error("dead entry", shard=self.shard, stream=entry.stream, id=entry.id, reason=error)
         answer = self._last_words(entry, error) if ask else None
         outputs = Outputs() if answer is None else answer
-        dead = DeadEntry(entry.stream, entry.id, entry.data, error)
-        outputs.append(keys.dead(self.shard, self._handler.service), encode_dead(dead))
+        outputs.append(keys.dead(self.shard, self._handler.service), encode_dead(dead_entry(entry, error)))
         self._ready((entry,), outputs, adopt=answer is not None)
 
     def _last_words(self, entry: Entry, error: str) -> Outputs | None:

@@ -182,6 +182,8 @@ def funded(draft: Draft, reply: money.Funded) -> None:
     transfer = draft.state.transfers.get(reply.transfer_id)
     if transfer is None:
         if not _was_answered(draft, reply.transfer_id):
+            if not 0 < reply.amount <= MOST_CHIPS:
+                raise ValueError(f"the wallet funded {reply.amount} under {reply.transfer_id}, which nobody asked for")
             _refund(draft, reply.transfer_id, reply.player_id, reply.amount)
         return
     if transfer.kind in OUTGOING:
@@ -250,8 +252,17 @@ def _not_taken(draft: Draft, transfer: Transfer, reason: str) -> None:
     escrow, and play stops until an operator has looked. When he has let play go on, it is no reason to stop again."""
     if transfer.due_ms == NEVER:
         return
+    if transfer.kind == "refund":  # the ledger does not know what is to be undone, so there is nothing to give back
+        draft.emit(table.TransferSettled(transfer.transfer_id))
+        _stop_for(draft, transfer, reason)
+        return
     draft.emit(table.TransferDeclined(transfer.transfer_id, reason))
-    if not transfer.declined and draft.state.status not in ("frozen", "closed"):
+    if not transfer.declined:
+        _stop_for(draft, transfer, reason)
+
+
+def _stop_for(draft: Draft, transfer: Transfer, reason: str) -> None:
+    if draft.state.status not in ("frozen", "closed"):
         draft.emit(table.TableFrozen(f"The wallet does not book {transfer.transfer_id}: {reason}"))
 
 

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 import msgspec
+import structlog
 
 from brelan.eventlog import keys
 from brelan.eventlog.keys import Service
-from brelan.eventlog.log import BEGINNING, Entry, Log
+from brelan.eventlog.log import BEGINNING, Entry, Log, LogUnavailable
 from brelan.eventlog.processor import Outputs, Undecodable
 from brelan.eventlog.tables import encode_state, load_with_snapshot
 from brelan.events import commands, envelope, table
@@ -41,7 +42,10 @@ from brelan_table.trimming import Standing, Trimming
 
 Message = TypeVar("Message")
 
+logger = structlog.get_logger(__name__)
+
 OUTAGE_MS = 1_500  # nobody served the table, or no gateway was heard, for longer than this: clocks start again
+MOST_EPOCHS_AHEAD = 1_000  # of ours can a reader have seen; more is nonsense
 LOADING = 64  # tables read at once when a shard is taken over
 
 
@@ -71,6 +75,12 @@ class Staged:
         self.numbers: dict[str, int] = {}
 
 
+async def _load_table(log: Log, table_id: str) -> Loaded:
+    state, snapshot = await load_with_snapshot(log, table_id)
+    answers = Answers.from_hash(await log.hash_all(keys.answers(table_id)))
+    return Loaded(state, answers, next_due_ms(state), snapshot)
+
+
 class TableHandler:
     service = Service.TABLE
 
@@ -78,6 +88,7 @@ class TableHandler:
         self.shard = shard
         self._trimming = trimming or Trimming(shard)
         self._tables: dict[str, Loaded] = {}
+        self._aside: dict[str, str] = {}  # tables that are left alone, so that the others play on, and why
         self._staged: dict[str, Staged] = {}
         self._served_ms = 0  # when this shard's tables were last served
         self._gateway_ms = 0  # when a gateway was last heard
@@ -101,17 +112,31 @@ class TableHandler:
         await self._load_epoch(log)
         gate = asyncio.Semaphore(LOADING)
 
-        async def load_one(table_id: str) -> tuple[str, Loaded]:
+        async def load_one(table_id: str) -> None:
             async with gate:
-                state, snapshot = await load_with_snapshot(log, table_id)
-                answers = Answers.from_hash(await log.hash_all(keys.answers(table_id)))
-                return table_id, Loaded(state, answers, next_due_ms(state), snapshot)
+                try:
+                    self._tables[table_id] = await _load_table(log, table_id)
+                except LogUnavailable:
+                    raise
+                except Exception as error:  # noqa: BLE001 - one table must not close its shard
+                    self._leave_alone(table_id, f"its log cannot be read: {error!r}")
 
-        table_ids = await log.hash_all(keys.tables(self.shard))
-        self._tables = dict(await asyncio.gather(*map(load_one, table_ids)))
+        await asyncio.gather(*map(load_one, await log.hash_all(keys.tables(self.shard))))
         self._served_ms = self._gateway_ms = self._staged_gateway_ms = now_ms
         if beat is not None:
             self._outage = (int(beat), now_ms)
+
+    def set_aside(self, stream: str, last_id: str) -> None:
+        for table_id in list(self._tables):
+            if keys.table_log(table_id) == stream:
+                version = self._tables[table_id].state.version
+                self._leave_alone(table_id, f"its log ends with {last_id}, not with version {version}")
+
+    def _leave_alone(self, table_id: str, reason: str) -> None:
+        self._tables.pop(table_id, None)
+        self._staged.pop(table_id, None)
+        self._aside[table_id] = reason
+        logger.error("table left alone", table=table_id, reason=reason)
 
     async def _load_epoch(self, log: Log) -> None:
         """On another server than before a tail of the log may be missing: what is decided from here on is of a new
@@ -152,6 +177,7 @@ class TableHandler:
         self._census.leave()
         self._trimming.discard()
         self._tables = {}
+        self._aside = {}
         self._staged = {}
         self._outage = None
 
@@ -168,7 +194,7 @@ class TableHandler:
         """Twice a second: the heartbeat, by which the next owner knows since when nobody served this shard."""
         outputs = self._begin(now_ms)
         outputs.string_set(keys.heartbeat(self.shard), b"%d" % now_ms)
-        self._census.take([loaded.state for loaded in self._tables.values()])
+        self._census.take([loaded.state for loaded in self._tables.values()], len(self._aside))
         self._finish(outputs)
         self._trimming.trim(now_ms, self._standings(), outputs)
         return outputs
@@ -184,9 +210,9 @@ class TableHandler:
         """The entry goes to the dead stream; a table that waits for it cannot go on and is frozen."""
         outputs = self._begin(entry_now := self._served_ms)
         if entry.stream == keys.commands(self.shard):
-            self._refuse_poison(entry, outputs)
+            self._refuse_poison(entry, error, outputs)
         elif table_id := _table_of_answer(entry):
-            freeze = commands.FreezeTable(f"an answer on {entry.stream} could not be applied: {error}")
+            freeze = commands.FreezeTable(f"An answer on {entry.stream} could not be applied: {error}")
             self._decide(table_id, freeze, entry_now, 0, outputs, cause=_cause(entry))
         self._finish(outputs)
         return outputs
@@ -244,6 +270,9 @@ class TableHandler:
     def _player_command(self, message: PlayerCommanded, entry: Entry, now_ms: int, outputs: Outputs) -> None:
         cause = _cause(entry)
         opening = isinstance(message.command, commands.OpenTable)
+        if message.table_id in self._aside:
+            self._refuse(None, message, rejections.rejected("table_frozen"), cause, outputs)
+            return
         staged = self._stage(message.table_id, create=opening)
         if staged is None:
             rejected = Rejected("unknown_table", f"There is no table {message.table_id}. Pick one from the lobby.")
@@ -285,6 +314,9 @@ class TableHandler:
         self._answer(staged, message, outputs, version=version)
 
     def _expire(self, message: envelope.TurnExpired, entry: Entry, now_ms: int, outputs: Outputs) -> None:
+        if message.table_id in self._aside:
+            outputs.zset_remove(keys.deadlines(self.shard), message.table_id)  # or it would come again for ever
+            return
         if entry.at_ms - self._staged_gateway_ms > OUTAGE_MS:
             # No gateway was there to bring a decision: the clocks start again, nobody is folded by our fault.
             again = commands.EndOutage(self._staged_gateway_ms, now_ms)
@@ -305,10 +337,13 @@ class TableHandler:
 
     def _end_outage(self, from_ms: int, now_ms: int, outputs: Outputs) -> None:
         for table_id in sorted(self._tables.keys() | self._staged.keys()):
-            self._decide(table_id, commands.EndOutage(from_ms, now_ms), now_ms, now_ms, outputs, cause="outage")
+            end = commands.EndOutage(from_ms, now_ms)
+            self._decide_or_leave_alone(table_id, end, now_ms, outputs, "outage")
 
     def _lose_tail(self, lost: TailLost, entry: Entry, now_ms: int, outputs: Outputs) -> None:
         """Somebody outside has seen more than is here. Each table says so once, in an epoch above all he has seen."""
+        if lost.epoch > self._staged_epoch.number + MOST_EPOCHS_AHEAD:
+            raise ValueError(f"{lost.reader} says that it has seen epoch {lost.epoch}")
         if lost.epoch >= self._staged_epoch.number:
             self._staged_epoch = Epoch(lost.epoch + 1, self._staged_epoch.server)
             outputs.string_set(keys.epoch(self.shard), encode(self._staged_epoch))
@@ -316,7 +351,8 @@ class TableHandler:
         for table_id in sorted(self._tables.keys() | self._staged.keys()):
             state = (self._staged.get(table_id) or self._tables[table_id]).state
             if state.epoch <= lost.epoch or (state.hand is not None and epoch_of(state.hand.hand_id) <= lost.epoch):
-                self._decide(table_id, commands.LoseTail(lost.epoch), now_ms, now_ms, outputs, cause=_cause(entry))
+                lose = commands.LoseTail(lost.epoch)
+                self._decide_or_leave_alone(table_id, lose, now_ms, outputs, _cause(entry))
 
     # --- deciding and recording --------------------------------------------------------------------------------
 
@@ -334,7 +370,7 @@ class TableHandler:
         """A command that no client sent: nobody waits for its answer. Whether anything came of it."""
         staged = self._stage(table_id)
         if staged is None:
-            raise ValueError(f"there is no table {table_id}")
+            raise ValueError(f"there is no table {table_id}" + self._aside.get(table_id, ""))
         decision = decide(self._in_epoch(staged.state), command, now_ms=now_ms, arrived_at_ms=arrived_at_ms)
         if isinstance(decision, Rejected) or not decision.events:
             return False
@@ -345,6 +381,15 @@ class TableHandler:
             self._commit(staged, decision, cause, trace, outputs)
         return True
 
+    def _decide_or_leave_alone(
+        self, table_id: str, command: AnyCommand, now_ms: int, outputs: Outputs, cause: str
+    ) -> None:
+        """What is said to every table: one that cannot take it must not spoil the entry for the others."""
+        try:
+            self._decide(table_id, command, now_ms, now_ms, outputs, cause=cause)
+        except Exception as error:  # noqa: BLE001
+            self._leave_alone(table_id, f"it cannot go on: {error!r}")
+
     def _in_epoch(self, state: TableState) -> TableState:
         if state.epoch == self._staged_epoch.number:
             return state
@@ -354,7 +399,12 @@ class TableHandler:
 
     def _broken(self, state: TableState) -> str:
         """Invariants are checked before a commit. "" when all hold."""
-        return "" if state.status == "frozen" else "; ".join(violations(state))
+        if state.status == "frozen":
+            return ""
+        try:
+            return "; ".join(violations(state))
+        except Exception as error:  # noqa: BLE001 - so broken that it cannot even be looked at
+            return f"the invariants cannot be checked: {error!r}"
 
     def _freeze(self, table_id: str, reason: str, now_ms: int, outputs: Outputs, cause: str) -> None:
         staged = self._stage(table_id)
@@ -467,12 +517,18 @@ class TableHandler:
                 outputs.hash_delete(key, old)
         outputs.hash_set(key, field(player_id, number), encode_answer(answer))
 
-    def _refuse_poison(self, entry: Entry, outputs: Outputs) -> None:
+    def _refuse_poison(self, entry: Entry, error: str, outputs: Outputs) -> None:
         try:
             message = envelope.decode_command(entry.data)
         except msgspec.MsgspecError:
             return
-        if isinstance(message, PlayerCommanded):
+        if isinstance(message, envelope.TurnExpired):
+            if self._stage(message.table_id) is None:
+                outputs.zset_remove(keys.deadlines(self.shard), message.table_id)  # or it would come again for ever
+            else:
+                freeze = commands.FreezeTable(f"A time-out could not be applied: {error}")
+                self._decide(message.table_id, freeze, self._served_ms, 0, outputs, cause=_cause(entry))
+        elif isinstance(message, PlayerCommanded):
             rejected = Rejected("internal_error", "The room could not handle that. It was noted; please try again.")
             self._refuse(self._stage(message.table_id), message, rejected, _cause(entry), outputs)
 

@@ -3,7 +3,7 @@
 from brelan.events import table
 from brelan.events.config import Game
 from brelan.events.table import TableEvent
-from brelan.rules.state import TableState
+from brelan.rules.state import NEVER, TableState, Transfer
 from brelan.telemetry import metrics
 
 
@@ -31,23 +31,38 @@ class Census:
     """Tables and players of one shard, kept by difference: the gauges are the sums over a worker's shards."""
 
     def __init__(self) -> None:
-        self._counted = (0, 0, 0)
+        self._counted = (0,) * len(_GAUGES)
 
-    def take(self, states: list[TableState]) -> None:
+    def take(self, states: list[TableState], unreadable: int) -> None:
         self._move(
             (
                 sum(state.status not in ("none", "closed") for state in states),
                 sum(state.status == "frozen" for state in states),
                 sum(seat is not None and not seat.reserved for state in states for seat in state.seats),
+                sum(_overdue(transfer) for state in states for transfer in state.transfers.values()),
+                unreadable,
             )
         )
 
     def leave(self) -> None:
         """The shard is somebody else's now."""
-        self._move((0, 0, 0))
+        self._move((0,) * len(_GAUGES))
 
-    def _move(self, counts: tuple[int, int, int]) -> None:
-        gauges = (metrics.open_tables, metrics.frozen_tables, metrics.seated_players)
-        for gauge, before, now in zip(gauges, self._counted, counts, strict=True):
+    def _move(self, counts: tuple[int, ...]) -> None:
+        for gauge, before, now in zip(_GAUGES, self._counted, counts, strict=True):
             gauge.inc(now - before)
         self._counted = counts
+
+
+_GAUGES = (
+    metrics.open_tables,
+    metrics.frozen_tables,
+    metrics.seated_players,
+    metrics.overdue_transfers,
+    metrics.unreadable_tables,
+)
+OVERDUE = 5  # asked so often, for more than a minute
+
+
+def _overdue(transfer: Transfer) -> bool:
+    return transfer.asked >= OVERDUE or transfer.due_ms == NEVER
