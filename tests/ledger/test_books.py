@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 
 from brelan.events import money
-from brelan.ledger.books import Balance, Books, Dead, Line, Numbered, Page, Refused
-from brelan.ledger.decide import Decided, decide, record, touched
+from brelan.ledger.books import Balance, Booked, Books, Dead, Line, Numbered, Page, Refused, Tail
+from brelan.ledger.decide import Decided, decide, encode_body, record, touched
 from brelan.ledger.memory import MemoryBooks, Vault
 from brelan.ledger.transfers import Posting, Transfer
 from brelan.sql.books import SqlBooks
@@ -112,6 +112,36 @@ async def test_the_same_page_is_not_written_twice(new_books: NewBooks) -> None:
 
 OVERDRAWN = Transfer("t1", "cash_out", (Posting("table:A", -1), Posting("player:ana", 1)))
 TWICE = Line("t1", Decided(b"", "buy_in", "declined", "insufficient_funds"), None, 0)
+
+
+async def test_what_was_seen_of_a_shard_is_kept_with_the_cursor(new_books: NewBooks) -> None:
+    books = new_books()
+    page = (await books.open()).page
+    seen = Tail(3, "server", "7-0")
+    await books.write(Page(page, cursors={"a": "5-0", "b": "1-0"}, digests={"a": b"5", "b": b"1"}, tails={"s00": seen}))
+    await books.write(Page(page + 1, cursors={"b": "2-0"}))
+    opened = await new_books().open()
+    assert opened.cursors == {"a": "5-0", "b": "2-0"}
+    assert opened.digests == {"a": b"5"}, "a digest is of the entry at the cursor, or there is none"
+    assert opened.tails == {"s00": seen}
+
+
+async def test_claims_stand_open_until_they_are_settled(new_books: NewBooks) -> None:
+    books = new_books()
+    page = (await books.open()).page
+    await books.write(Page(page, claims={("A", "ana"): 50, ("A", "ben"): 10}))
+    await books.write(Page(page + 1, claims={("A", "ana"): 0, ("A", "ben"): 4}))
+    assert (await new_books().open()).claims == {("A", "ben"): 4}
+
+
+async def test_what_an_account_took_part_in_newest_first(new_books: NewBooks) -> None:
+    books = new_books()
+    more = [money.BuyIn(f"b{number}", "A", "ana", 1) for number in range(2, 5)]
+    await books.write(await page_of(books, (await books.open()).page, DEPOSIT, BUY_IN, *more))
+    newest = await books.booked("table:A", None, 2)
+    assert newest == [Booked(4, "b4", encode_body(more[2])), Booked(3, "b3", encode_body(more[1]))]
+    assert [one.transfer_id for one in await books.booked("table:A", 3, 9)] == ["b2", "b1"]
+    assert await books.booked("table:B", None, 9) == []
 
 
 @pytest.mark.parametrize("lines", [[Line("t1", Decided(b"", "cash_out", "booked"), OVERDRAWN, 0)], [TWICE, TWICE]])

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, delete, insert, text, update
 from brelan.sql import DatabaseError, create_engine, migrate, reading, writing
 from brelan.sql.schema import ledger_transfers, metadata
 
+NEWEST = "0002"
 TRANSFER = {
     "transfer_id": "t1",
     "kind": "deposit",
@@ -51,7 +52,7 @@ async def test_services_that_start_at_once_migrate_one_after_the_other(empty_url
     await asyncio.gather(*(migrate(empty_url) for _ in range(5)))
     engine = create_engine(empty_url)
     async with reading(engine) as connection:
-        assert await connection.scalar(text("SELECT version_num FROM alembic_version")) == "0001"
+        assert await connection.scalar(text("SELECT version_num FROM alembic_version")) == NEWEST
     await engine.dispose()
 
 

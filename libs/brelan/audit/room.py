@@ -17,6 +17,7 @@ from brelan.eventlog.tables import decode_state, encode_state, load_table
 from brelan.events.envelope import decode_committed
 from brelan.ledger.accounts import table_account
 from brelan.ledger.books import Books, BooksUnavailable
+from brelan.ledger.decide import PAID_ALREADY
 from brelan.rules.invariants import violations
 from brelan.rules.state import TableState, Transfer, initial_state
 from brelan.rules.table import apply_entry, escrow
@@ -87,7 +88,7 @@ async def _difference(books: Books, state: TableState) -> int:
     booked = [
         one
         for one in state.transfers.values()
-        if (seen := known.decided.get(one.transfer_id)) and seen.outcome == "booked"
+        if (seen := known.decided.get(one.transfer_id)) and (seen.outcome == "booked" or seen.code == PAID_ALREADY)
     ]
     return known.balances.get(account, 0) - escrow(state) - sum(map(_under_way, booked))
 

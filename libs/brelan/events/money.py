@@ -33,7 +33,7 @@ class CashOut(Message, frozen=True):
 
 
 class TakeRake(Message, frozen=True):
-    transfer_id: str  # "rake:<hand_id>"
+    transfer_id: str  # "rake:<hand_id>"; with ":<epoch>" when the hand ended in another one than it began in
     table_id: str
     amount: int
 

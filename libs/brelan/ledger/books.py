@@ -10,7 +10,7 @@ from typing import Protocol
 
 import msgspec
 
-from brelan.ledger.decide import Decided, Ledger
+from brelan.ledger.decide import Claimed, Decided, Ledger
 from brelan.ledger.transfers import Transfer
 
 
@@ -43,6 +43,17 @@ class Numbered(msgspec.Struct, frozen=True):
     data: bytes
 
 
+class Tail(msgspec.Struct, frozen=True):
+    """What the wallet has seen of a shard: its highest epoch, and on which server.
+
+    ``lost``: the id of an entry that is gone, until the shard has been told.
+    """
+
+    epoch: int = 0
+    server: str = ""
+    lost: str = ""
+
+
 class Dead(msgspec.Struct, frozen=True):
     """An entry that could not be handled."""
 
@@ -50,6 +61,14 @@ class Dead(msgspec.Struct, frozen=True):
     entry_id: str
     data: bytes
     error: str
+
+
+class Booked(msgspec.Struct, frozen=True):
+    """A transfer in an account's list, in which it has the number ``sequence``."""
+
+    sequence: int
+    transfer_id: str
+    body: bytes
 
 
 class Page(msgspec.Struct, frozen=True):
@@ -60,11 +79,17 @@ class Page(msgspec.Struct, frozen=True):
     lines: Sequence[Line] = ()
     outgoing: Sequence[tuple[str, bytes]] = ()  # (stream, entry), in order
     dead: Sequence[Dead] = ()
+    digests: Mapping[str, bytes] = {}  # stream -> digest of the last entry read, to know it again
+    tails: Mapping[str, Tail] = {}  # by shard
+    claims: Mapping[Claimed, int] = {}  # what stands open now; 0: nothing any more
 
 
 class Opened(msgspec.Struct, frozen=True):
     page: int
     cursors: dict[str, str]
+    digests: dict[str, bytes] = {}
+    tails: dict[str, Tail] = {}
+    claims: dict[Claimed, int] = {}
 
 
 class Written(msgspec.Struct, frozen=True):
@@ -101,5 +126,8 @@ class Books(Protocol):
 
     async def balances(self) -> dict[str, Balance]:
         """Every account."""
+
+    async def booked(self, account: str, before: int | None, limit: int) -> list[Booked]:
+        """What an account took part in, newest first. ``before``: only what has a lower sequence number."""
 
     async def close(self) -> None: ...

@@ -13,6 +13,7 @@ The rules of the ledger, in this order:
 3. A refund ``refund:<transfer>`` undoes one buy-in that was booked: same table, player and amount
    (``nothing_to_refund``).
 4. No player and no table ever falls below zero (``insufficient_funds``, ``insufficient_escrow``).
+5. Who was paid already for chips that he has at a table still (``ledger.lost``) is paid only what exceeds it.
 """
 
 from collections.abc import Iterable
@@ -22,14 +23,24 @@ import msgspec
 
 from brelan.events import money
 from brelan.events.money import CashierCommand, WalletReply, WalletRequest
-from brelan.ledger.accounts import CASHIER, HOUSE_RAKE, may_be_negative, player_account, player_of, table_account
-from brelan.ledger.transfers import MAX_AMOUNT, MAX_BALANCE, Kind, Transfer, move
+from brelan.ledger.accounts import (
+    CASHIER,
+    HOUSE_RAKE,
+    SUSPENSE,
+    may_be_negative,
+    player_account,
+    player_of,
+    table_account,
+)
+from brelan.ledger.transfers import MAX_AMOUNT, MAX_BALANCE, Kind, Posting, Transfer, move
 
 Request = WalletRequest | CashierCommand
 Outcome = Literal["booked", "declined"]
 Verdict = Literal["booked", "declined", "repeated", "conflict"]
+Claimed = tuple[str, str]  # a table, a player
 
 REFUND = "refund:"
+PAID_ALREADY = "paid_already"  # a refund that must not be paid (again), and that nobody need ask for any more
 
 SENTENCES = {
     "bad_amount": "This amount cannot be moved. Choose a whole amount above zero.",
@@ -54,6 +65,7 @@ class Ledger(msgspec.Struct):
 
     balances: dict[str, int] = {}
     decided: dict[str, Decided] = {}
+    claims: dict[Claimed, int] = {}  # of all tables: what players were paid already
 
 
 class Decision(msgspec.Struct, frozen=True):
@@ -65,6 +77,7 @@ class Decision(msgspec.Struct, frozen=True):
     decided: Decided | None = None
     transfer: Transfer | None = None
     reply: WalletReply | None = None
+    claim: tuple[Claimed, int] | None = None  # what stands open after it
 
 
 encode_body = msgspec.msgpack.Encoder().encode
@@ -109,9 +122,15 @@ def decide(ledger: Ledger, request: Request) -> Decision:
     reply = answer(request, code)
     if code:
         return Decision(request, "declined", kind, Decided(body, kind, "declined", code), reply=reply)
+    decided = Decided(body, kind, "booked")
+    if isinstance(request, money.CashOut) and kind == "cash_out":
+        claimed = request.table_id, request.player_id
+        if claim := ledger.claims.get(claimed, 0):
+            left = max(0, claim - request.amount)
+            return Decision(request, "booked", kind, decided, _paid_before(request, claim), reply, (claimed, left))
     source, target = _route(request)
     transfer = move(request.transfer_id, kind, request.amount, source, target)
-    return Decision(request, "booked", kind, Decided(body, kind, "booked"), transfer, reply)
+    return Decision(request, "booked", kind, decided, transfer, reply)
 
 
 def record(ledger: Ledger, decision: Decision) -> None:
@@ -122,10 +141,15 @@ def record(ledger: Ledger, decision: Decision) -> None:
         for posting in decision.transfer.postings:
             ledger.balances[posting.account] = ledger.balances.get(posting.account, 0) + posting.amount
 
+    if decision.claim is not None:
+        claimed, ledger.claims[claimed] = decision.claim
+
 
 def answer(request: Request, code: str) -> WalletReply | None:
     """To a table, what it is told; to a cashier nothing, he looks in the books. ``code`` "": booked."""
     match request:
+        case money.CashOut() if code == PAID_ALREADY:
+            return money.Booked(request.transfer_id, request.table_id, request.amount)
         case money.BuyIn() | money.CashOut() if code:
             return money.Declined(
                 request.transfer_id, request.table_id, request.player_id, request.amount, SENTENCES[code], code
@@ -157,6 +181,15 @@ def _route(request: Request) -> tuple[str, str]:
             return player_account(request.player_id), CASHIER
         case _:
             assert_never(request)
+
+
+def _paid_before(request: money.CashOut, claim: int) -> Transfer:
+    """What he was paid already goes to where that came from."""
+    settled = min(claim, request.amount)
+    postings = [Posting(table_account(request.table_id), -request.amount), Posting(SUSPENSE, settled)]
+    if request.amount > settled:
+        postings.append(Posting(player_account(request.player_id), request.amount - settled))
+    return Transfer(request.transfer_id, "cash_out", tuple(postings))
 
 
 def _objection(ledger: Ledger, request: Request, kind: Kind) -> str:

@@ -6,8 +6,8 @@
 from collections.abc import Iterable
 
 from brelan.ledger.accounts import may_be_negative
-from brelan.ledger.books import Balance, Dead, Line, Numbered, Opened, Page, Refused, Written
-from brelan.ledger.decide import Ledger
+from brelan.ledger.books import Balance, Booked, Dead, Line, Numbered, Opened, Page, Refused, Tail, Written
+from brelan.ledger.decide import Claimed, Ledger
 
 
 class Vault:
@@ -20,6 +20,9 @@ class Vault:
         self.balances: dict[str, Balance] = {}
         self.outgoing: dict[str, list[bytes]] = {}
         self.dead: list[Dead] = []
+        self.digests: dict[str, bytes] = {}
+        self.tails: dict[str, Tail] = {}
+        self.claims: dict[Claimed, int] = {}
 
 
 class MemoryBooks:
@@ -28,7 +31,9 @@ class MemoryBooks:
 
     async def open(self) -> Opened:
         self.vault.pages += 1
-        return Opened(self.vault.pages, dict(self.vault.cursors))
+        vault = self.vault
+        open_claims = {claimed: amount for claimed, amount in vault.claims.items() if amount}
+        return Opened(vault.pages, dict(vault.cursors), dict(vault.digests), dict(vault.tails), open_claims)
 
     async def known(self, accounts: Iterable[str], transfer_ids: Iterable[str]) -> Ledger:
         vault = self.vault
@@ -49,6 +54,10 @@ class MemoryBooks:
         for stream, data in page.outgoing:
             vault.outgoing.setdefault(stream, []).append(data)
         vault.dead.extend(page.dead)
+        vault.digests = {stream: one for stream, one in vault.digests.items() if stream not in page.cursors}
+        vault.digests.update(page.digests)
+        vault.tails.update(page.tails)
+        vault.claims.update(page.claims)
         return Written(balances)
 
     async def outgoing(self, stream: str, after: int, limit: int) -> list[Numbered]:
@@ -60,6 +69,15 @@ class MemoryBooks:
 
     async def balances(self) -> dict[str, Balance]:
         return dict(self.vault.balances)
+
+    async def booked(self, account: str, before: int | None, limit: int) -> list[Booked]:
+        lines = [
+            line
+            for line in self.vault.lines.values()
+            if line.transfer and any(posting.account == account for posting in line.transfer.postings)
+        ]
+        found = [Booked(place, line.transfer_id, line.decided.body) for place, line in enumerate(lines, start=1)]
+        return [one for one in reversed(found) if before is None or one.sequence < before][:limit]
 
     async def close(self) -> None:
         """Nothing to let go of."""

@@ -4,7 +4,7 @@ from typing import Literal
 
 import msgspec
 
-Kind = Literal["buy_in", "cash_out", "refund", "rake", "deposit", "withdrawal"]
+Kind = Literal["buy_in", "cash_out", "refund", "rake", "deposit", "withdrawal", "settlement"]
 
 MAX_AMOUNT = 10**15  # minor units in one transfer
 MAX_BALANCE = 10**18  # of one account, either way; a 64-bit column holds nine times as much

@@ -17,7 +17,7 @@ from brelan.rules import pots
 from brelan.rules.dealing import is_awaited
 from brelan.rules.draft import Draft
 from brelan.rules.rejections import rejected
-from brelan.rules.state import Hand, HandPlayer, Rejected, Seat, in_hand, index_of, player_at, seat_at
+from brelan.rules.state import Hand, HandPlayer, Rejected, Seat, epoch_of, in_hand, index_of, player_at, seat_at
 
 
 def collect_bets(draft: Draft) -> None:
@@ -135,8 +135,13 @@ def _pay(draft: Draft, winners: Sequence[Sequence[int]], rakes: list[int], may_s
         in_order = [player.seat for player in hand.players if player.seat in winners[place]]
         draft.emit(table.PotAwarded(place, amount, rake, pots.split(amount - rake, in_order, chip)))
     stacks = tuple(PotShare(player.seat, player.stack) for player in hand.players)
-    transfer_id = f"rake:{hand.hand_id}" if hand.rake else ""
+    transfer_id = _rake_id(draft.state.epoch, hand.hand_id) if hand.rake else ""
     draft.emit(table.HandEnded(hand.hand_id, hand.rake, stacks, transfer_id, draft.answer_due_ms if hand.rake else 0))
+
+
+def _rake_id(epoch: int, hand_id: str) -> str:
+    """A hand that began in another epoch may have ended in what was lost of it, and its rake be booked already."""
+    return f"rake:{hand_id}" if epoch_of(hand_id) == epoch else f"rake:{hand_id}:{epoch}"
 
 
 # --- afterwards --------------------------------------------------------------------------------------------------

@@ -11,19 +11,33 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import Table, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from brelan.ledger.books import Balance, BooksUnavailable, Dead, Line, Numbered, Opened, Page, Refused, Written
-from brelan.ledger.decide import Decided, Ledger
+from brelan.ledger.books import (
+    Balance,
+    Booked,
+    BooksUnavailable,
+    Dead,
+    Line,
+    Numbered,
+    Opened,
+    Page,
+    Refused,
+    Tail,
+    Written,
+)
+from brelan.ledger.decide import Claimed, Decided, Ledger
 from brelan.sql.engine import DatabaseError, create_engine, reading, writing
 from brelan.sql.schema import (
     ledger_accounts,
+    ledger_claims,
     ledger_cursors,
     ledger_dead,
     ledger_outgoing,
     ledger_postings,
+    ledger_tails,
     ledger_transfers,
     ledger_writer,
 )
@@ -41,8 +55,16 @@ class SqlBooks:
         with _trouble():
             async with writing(self._engine) as connection:
                 page = await _next_page(connection)
-                rows = await connection.execute(select(ledger_cursors.c.stream, ledger_cursors.c.entry_id))
-                return Opened(page, {row.stream: row.entry_id for row in rows})
+                read = (await connection.execute(select(ledger_cursors))).all()
+                tails = (await connection.execute(select(ledger_tails))).all()
+                claims = (await connection.execute(select(ledger_claims).where(ledger_claims.c.amount > 0))).all()
+        return Opened(
+            page,
+            {row.stream: row.entry_id for row in read},
+            {row.stream: row.digest for row in read if row.digest is not None},
+            {row.shard: Tail(row.epoch, row.server, row.lost) for row in tails},
+            {(row.table_id, row.player_id): row.amount for row in claims},
+        )
 
     async def known(self, accounts: Iterable[str], transfer_ids: Iterable[str]) -> Ledger:
         with _trouble():
@@ -60,7 +82,9 @@ class SqlBooks:
                 balances = await _write_lines(connection, page.lines)
                 await _write_outgoing(connection, page.outgoing, numbers)
                 await _write_dead(connection, page.dead)
-                await _write_cursors(connection, page.cursors)
+                await _write_cursors(connection, page.cursors, page.digests)
+                await _write_tails(connection, page.tails)
+                await _write_claims(connection, page.claims)
         self._numbers = numbers
         return Written(balances)
 
@@ -87,6 +111,21 @@ class SqlBooks:
             async with reading(self._engine) as connection:
                 rows = await connection.execute(select(table.c.account, table.c.balance, table.c.sequence))
                 return {row.account: Balance(row.balance, row.sequence) for row in rows}
+
+    async def booked(self, account: str, before: int | None, limit: int) -> list[Booked]:
+        postings, transfers = ledger_postings, ledger_transfers
+        query = (
+            select(postings.c.sequence, postings.c.transfer_id, transfers.c.body)
+            .select_from(postings.join(transfers, transfers.c.transfer_id == postings.c.transfer_id))
+            .where(postings.c.account == account)
+            .order_by(postings.c.sequence.desc())
+            .limit(limit)
+        )
+        if before is not None:
+            query = query.where(postings.c.sequence < before)
+        with _trouble():
+            async with reading(self._engine) as connection:
+                return [Booked(row.sequence, row.transfer_id, row.body) for row in await connection.execute(query)]
 
     async def close(self) -> None:
         await self._engine.dispose()
@@ -230,9 +269,24 @@ async def _write_dead(connection: AsyncConnection, dead: Sequence[Dead]) -> None
         await connection.execute(insert(ledger_dead), [msgspec.structs.asdict(one) for one in dead])
 
 
-async def _write_cursors(connection: AsyncConnection, cursors: Mapping[str, str]) -> None:
-    table = ledger_cursors
+async def _write_cursors(connection: AsyncConnection, cursors: Mapping[str, str], digests: Mapping[str, bytes]) -> None:
     for stream, entry_id in sorted(cursors.items()):
-        moved = await connection.execute(update(table).where(table.c.stream == stream).values(entry_id=entry_id))
-        if moved.rowcount == 0:
-            await connection.execute(insert(table).values(stream=stream, entry_id=entry_id))
+        await _put(connection, ledger_cursors, {"stream": stream}, entry_id=entry_id, digest=digests.get(stream))
+
+
+async def _write_tails(connection: AsyncConnection, tails: Mapping[str, Tail]) -> None:
+    for shard, tail in sorted(tails.items()):
+        await _put(connection, ledger_tails, {"shard": shard}, epoch=tail.epoch, server=tail.server, lost=tail.lost)
+
+
+async def _write_claims(connection: AsyncConnection, claims: Mapping[Claimed, int]) -> None:
+    for (table_id, player_id), amount in sorted(claims.items()):
+        await _put(connection, ledger_claims, {"table_id": table_id, "player_id": player_id}, amount=amount)
+
+
+async def _put(connection: AsyncConnection, table: Table, key: Mapping[str, str], **values: Any) -> None:
+    """The row of this key, whether it was there before or not. Nobody else writes."""
+    where = [table.c[column] == value for column, value in key.items()]
+    moved = await connection.execute(update(table).where(*where).values(**values))
+    if moved.rowcount == 0:
+        await connection.execute(insert(table).values(**key, **values))

@@ -51,6 +51,26 @@ ledger_cursors = Table(
     metadata,
     Column("stream", Text, primary_key=True),
     Column("entry_id", Text, nullable=False),
+    Column("digest", LargeBinary),  # of that entry, to know it again
+)
+
+ledger_tails = Table(  # what the wallet has seen of each shard, so that it notices what is not there any more
+    "ledger_tails",
+    metadata,
+    Column("shard", Text, primary_key=True),
+    Column("epoch", BigInteger, nullable=False),  # the highest
+    Column("server", Text, nullable=False),  # on which it began
+    Column("lost", Text, nullable=False),  # id of an entry that is gone, until its shard has been told; "": none
+)
+
+ledger_claims = Table(  # paid to a player already, for chips that he has at a table still (brelan.ledger.lost)
+    "ledger_claims",
+    metadata,
+    Column("table_id", Text, nullable=False),
+    Column("player_id", Text, nullable=False),
+    Column("amount", BigInteger, nullable=False),
+    PrimaryKeyConstraint("table_id", "player_id"),
+    CheckConstraint("amount >= 0", name="never_negative"),
 )
 
 ledger_accounts = Table(
@@ -121,6 +141,7 @@ history_cursors = Table(
     metadata,
     Column("stream", Text, primary_key=True),
     Column("entry_id", Text, nullable=False),
+    Column("digest", LargeBinary),  # of that entry, to know it again
 )
 
 history_tables = Table(  # where the archive of a table ends, and what has to be known to go on from there

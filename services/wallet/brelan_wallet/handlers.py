@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from brelan.eventlog import keys
 from brelan.eventlog.log import Entry
+from brelan.eventlog.tail import digest
 from brelan.events import envelope
 from brelan.events.envelope import encode
 from brelan.events.money import WalletReplied
@@ -56,6 +58,13 @@ def _asked(shard: str, entry: Entry) -> Asked:
     return Asked(entry, asked.request, asked.trace)
 
 
+def passed(page: Page, entries: Sequence[Entry]) -> Page:
+    """The page, with which these entries count as read."""
+    last = {entry.stream: entry for entry in entries}
+    cursors = {stream: entry.id for stream, entry in last.items()}
+    return replace(page, cursors=cursors, digests={stream: digest(entry.data) for stream, entry in last.items()})
+
+
 def decide_page(ledger: Ledger, page: int, batch: Batch) -> tuple[Page, list[Decision]]:
     """``ledger``: all that ``decide.touched`` names of these requests. It is changed."""
     lines: list[Line] = []
@@ -80,5 +89,5 @@ def decide_page(ledger: Ledger, page: int, batch: Batch) -> tuple[Page, list[Dec
         if decision.reply is not None:
             reply = WalletReplied(decision.reply, cause, asked.trace)
             outgoing.append((keys.wallet_replies(batch.shard), encode(reply)))
-    cursors = {entry.stream: entry.id for entry in batch.entries}  # the last one of a stream stands
-    return Page(page, cursors, lines, outgoing, batch.dead), decisions
+    claims = {claimed: amount for decision in decisions if decision.claim for claimed, amount in [decision.claim]}
+    return passed(Page(page, {}, lines, outgoing, batch.dead, claims=claims), batch.entries), decisions

@@ -22,16 +22,21 @@ import secrets
 from collections.abc import Iterator, Sequence
 
 import structlog
+from msgspec.structs import replace
 
 from brelan.eventlog import failpoints, keys
 from brelan.eventlog.keys import Service
 from brelan.eventlog.log import BEGINNING, Append, Commit, Entry, Log, LogUnavailable, Outcome, Store
+from brelan.eventlog.tail import Tail as End
+from brelan.eventlog.tail import Taken, look_back
+from brelan.events.envelope import Epoch, TailLost, decode_epoch, encode
 from brelan.ledger.accounts import player_of
-from brelan.ledger.books import Balance, Books, BooksUnavailable, Page, Written, encode_balance
-from brelan.ledger.decide import Decision, touched
+from brelan.ledger.books import Balance, Books, BooksUnavailable, Page, Tail, Written, encode_balance
+from brelan.ledger.decide import Claimed, Decision, touched
 from brelan.telemetry import metrics
 from brelan.telemetry.health import Health
-from brelan_wallet.handlers import Batch, bury, decide_page, understand
+from brelan_wallet.handlers import Batch, bury, decide_page, passed, understand
+from brelan_wallet.tails import settle_shard
 
 ROOM = "wallet"  # the slot of what belongs to no shard: cashier, balances
 BATCH = 256
@@ -68,6 +73,10 @@ class Wallet:
         self._writing = asyncio.Lock()
         self._page: int | None = None  # of the books; None: not open
         self._cursors: dict[str, str] = {}
+        self._digests: dict[str, bytes] = {}  # of the entries that the cursors stand at
+        self._tails: dict[str, Tail] = {}
+        self._epochs: dict[str, Epoch] = {}  # at which we looked back
+        self._claims: dict[Claimed, int] = {}
         self._commits: dict[str, int] = {}  # shard -> number of our next commit there
         self._published: dict[str, int] = {}  # shard -> number of its last reply
         self._unpublished: set[str] = set()  # shards whose books may hold a reply that is not published yet
@@ -84,9 +93,12 @@ class Wallet:
             for shard in self.inboxes:
                 await self._fence(shard)
             opened = await self._books.open()
-            self._cursors = dict(opened.cursors)
+            self._cursors, self._digests = dict(opened.cursors), dict(opened.digests)
+            self._tails, self._claims = dict(opened.tails), dict(opened.claims)
             self._uncopied = _of_players(await self._books.balances())
             self._page = opened.page
+            for shard in self.inboxes:
+                await self._look_back(shard, await self._epoch_of(shard))
             metrics.takeovers.labels(Service.WALLET).inc()
 
     async def serve(self, shard: str, block_ms: int = BLOCK_MS) -> int:
@@ -95,9 +107,14 @@ class Wallet:
         Raises Fenced, BooksBehind, LogUnavailable, BooksUnavailable; after each of them ``open`` comes next.
         """
         await self._publish(shard)
-        inbox = keys.cashier() if shard == ROOM else keys.wallet_requests(shard)
+        inbox = _inbox(shard)
         cursor = self._cursors.get(inbox, BEGINNING)
-        read = await self._logs[shard].read_batch({inbox: cursor}, BATCH, block_ms)
+        read = await self._logs[shard].read_durable({inbox: cursor}, BATCH, block_ms)
+        epoch = await self._epoch_of(shard)  # not before: what was made in a new epoch is not taken unnoticed
+        if epoch != self._epochs[shard]:
+            async with self._writing:
+                await self._look_back(shard, epoch)
+            return 1
         metrics.inbox_waiting_entries.labels(Service.WALLET).set(len(read.entries))
         if read.entries:
             metrics.inbox_lag_seconds.labels(Service.WALLET).set(max(0, read.now_ms - read.entries[0].at_ms) / 1000)
@@ -115,9 +132,7 @@ class Wallet:
         except Exception as error:  # whatever an entry does to us must not stop its shard
             if len(entries) == 1:
                 logger.exception("a request cannot be booked", shard=shard, id=entries[0].id)
-                await self._write(
-                    Page(self._number, {entries[0].stream: entries[0].id}, dead=[bury(entries[0], error)])
-                )
+                await self._write(passed(Page(self._number, dead=[bury(entries[0], error)]), entries))
                 return
             logger.warning("a batch cannot be booked: one by one", shard=shard, reason=repr(error))
             for entry in entries:
@@ -125,6 +140,7 @@ class Wallet:
 
     async def _book_batch(self, batch: Batch) -> None:
         ledger = await self._books.known(*touched(asked.request for asked in batch.asked))
+        ledger.claims.update(self._claims)
         page, decisions = decide_page(ledger, self._number, batch)
         await self._write(page)
         if page.outgoing:
@@ -141,7 +157,12 @@ class Wallet:
             metrics.commits_fenced.labels(Service.WALLET).inc()
             raise Fenced
         self._page = page.page + 1
-        self._cursors.update(page.cursors)
+        for stream, entry_id in page.cursors.items():
+            self._cursors[stream] = entry_id
+            self._digests.pop(stream, None)
+        self._digests.update(page.digests)
+        self._tails.update(page.tails)
+        self._claims.update(page.claims)
         self._uncopied.update(_of_players(written.balances))
         metrics.commits.labels(Service.WALLET).inc()
         for dead in page.dead:
@@ -155,6 +176,32 @@ class Wallet:
             raise Fenced
         return self._page
 
+    # --- what may be gone --------------------------------------------------------------------------------------
+
+    async def _epoch_of(self, shard: str) -> Epoch:
+        """0: it has none."""
+        data = None if shard == ROOM else await self._logs[shard].get(keys.epoch(shard))
+        return decode_epoch(data) if data else Epoch(0, "")
+
+    async def _look_back(self, shard: str, epoch: Epoch) -> None:
+        """Is all there still that was read? If not, what was booked for what is gone is settled."""
+        log, inbox, tail = self._logs[shard], _inbox(shard), self._tails.get(shard, Tail())
+        taken = Taken(inbox, self._cursors.get(inbox, BEGINNING), self._digests.get(inbox, b""))
+        if _went_back(tail, epoch) or (taken.digest and await look_back(log, taken) is End.LOST):
+            logger.error("the end of the requests was lost", shard=shard, id=taken.id, epoch=tail.epoch)
+            settled = await settle_shard(log, self._books, self._claims)
+            tail = replace(tail, lost=taken.id if shard != ROOM else "")
+            again = {inbox: BEGINNING}  # reading anything twice changes nothing
+            await self._write(Page(self._number, again, settled.lines, tails={shard: tail}, claims=settled.claims))
+            self._published.pop(shard, None)
+            self._unpublished.add(shard)
+        if tail.lost:
+            await log.append(keys.commands(shard), encode(TailLost(Service.WALLET, tail.epoch, inbox, tail.lost)))
+        seen = Tail(epoch.number, epoch.server) if epoch.number > tail.epoch else replace(tail, lost="")
+        if seen != tail:
+            await self._write(Page(self._number, tails={shard: seen}))
+        self._epochs[shard] = epoch
+
     # --- what goes out -----------------------------------------------------------------------------------------
 
     async def _publish(self, shard: str) -> None:
@@ -167,14 +214,17 @@ class Wallet:
                 self._unpublished.add(shard)
 
     async def _copy_balances(self) -> None:
-        """Fenced first of all, so that no wallet that was overtaken puts an old balance over a new one."""
+        """Fenced first of all, so that no wallet that was overtaken puts an old balance over a new one.
+
+        What the cashiers asked for is in the books by now, and leaves their inbox; the last of it stays.
+        """
         key = keys.balances()
         while self._uncopied:
             some = dict(itertools.islice(self._uncopied.items(), COPIED_AT_ONCE))
             fields = {player_id: encode_balance(balance) for player_id, balance in some.items()}
             cursor = self._cursors.get(keys.cashier())
             cursors = {keys.cashier(): cursor} if cursor else {}
-            await self._commit(ROOM, cursors, hash_set={key: fields})
+            await self._commit(ROOM, cursors, hash_set={key: fields}, trim=cursors)
             for player_id in some:
                 del self._uncopied[player_id]
 
@@ -226,6 +276,7 @@ class Wallet:
         expect: dict[str, str] | None = None,
         appends: Sequence[Append] = (),
         hash_set: dict[str, dict[str, bytes]] | None = None,
+        trim: dict[str, str] | None = None,
     ) -> None:
         """Raises Fenced. When the answer is lost it is enough to look again: nothing here can be applied twice."""
         log: Log = self._logs[shard]
@@ -239,6 +290,7 @@ class Wallet:
                 expect=expect or {},
                 appends=appends,
                 hash_set=hash_set or {},
+                trim=trim or {},
             )
         )
         if outcome is Outcome.FENCED:
@@ -302,6 +354,16 @@ class Wallet:
     async def _renew(self, done: asyncio.Event) -> None:
         while not done.is_set() and await self._hold_lease():
             await _pause(done, RENEW_SECONDS)
+
+
+def _went_back(tail: Tail, epoch: Epoch) -> bool:
+    """An epoch that we have seen is gone, or has begun again: with it all that was made in it."""
+    again = epoch.number == tail.epoch and epoch.server != tail.server
+    return bool(tail.server) and (epoch.number < tail.epoch or again)
+
+
+def _inbox(shard: str) -> str:
+    return keys.cashier() if shard == ROOM else keys.wallet_requests(shard)
 
 
 def _note(shard: str, decision: Decision) -> None:
