@@ -73,12 +73,13 @@ def test_who_sits_there_still_owes_what_he_was_paid_of_his_next_cash_outs() -> N
 def test_a_claim_takes_nothing_of_a_refund_nor_at_another_table() -> None:
     ledger = booked()
     ledger.claims[A, "ana"] = 100
-    for request in (BUY_IN, money.BuyIn("s00-b:1:1", "s00-b", "ana", 50)):
-        record(ledger, decide(ledger, request))
-    for request in (
+    requests: tuple[Request, ...] = (
+        BUY_IN,
+        money.BuyIn("s00-b:1:1", "s00-b", "ana", 50),
         money.CashOut(f"refund:{BUY_IN.transfer_id}", A, "ana", 400),
         money.CashOut("c", "s00-b", "ana", 50),
-    ):
+    )
+    for request in requests:
         record(ledger, decide(ledger, request))
     assert ledger.balances["player:ana"] == 1000
     assert ledger.claims == {(A, "ana"): 100}
@@ -110,7 +111,7 @@ def test_M6_the_table_s_account_is_what_it_was_and_all_balances(
     asked: list[tuple[str, str, int]], seated: list[str]
 ) -> None:
     ledger = Ledger()
-    begun = [money.Deposit(f"d-{name}", name, 5000, "tests") for name in ("ana", "ben", "cleo", "zoe")]
+    begun: list[Request] = [money.Deposit(f"d-{name}", name, 5000, "tests") for name in ("ana", "ben", "cleo", "zoe")]
     for first in (*begun, money.BuyIn(f"{A}:1:1", A, "zoe", 4000)):
         record(ledger, decide(ledger, first))
     lost = []
