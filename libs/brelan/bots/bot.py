@@ -29,6 +29,7 @@ SPARE_SECONDS = 1.5  # before the deadline
 REPEATS = 0.01  # of commands, sent once more under their id: the answer has to be the same
 UNPOSTED = 0.01  # of hands, after which it changes its mind about posting without being asked
 BUY_INS = (1, 1, 2, 3)  # times the minimum
+TRY_AGAIN = frozenset({"busy", "rate_limited"})
 
 logger = structlog.get_logger(__name__)
 
@@ -101,6 +102,7 @@ class Bot:
     async def _decide(self, table: Table, turn: views.TurnView) -> None:
         self._decided = turn.turn_id
         if self._chance.random() < self._temper.oversleeps:
+            self._report.overslept.append((self._table_id, turn.turn_id))
             return
         await asyncio.sleep(self._thinking(turn.deadline_ms, table))
         hand = table.model.hand
@@ -227,6 +229,9 @@ class Bot:
                 await self._repeat(table, command, command_id, version)
         except CommandRefused as refused:
             self._report.refused[refused.code] += 1
+            if refused.code in TRY_AGAIN:  # the room is behind: whatever it was is still to be done
+                self._decided = -1
+                await asyncio.sleep(self._chance.uniform(*AFTER_TROUBLE_SECONDS))
             if refused.code not in self._known_codes:
                 self._report.violations.append(f"{command!r} was refused with an unknown code, {refused.code}")
             return False

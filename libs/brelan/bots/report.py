@@ -13,6 +13,7 @@ class Report:
         self.acked = 0  # commands accepted, decisions among them
         self.refused: Counter[str] = Counter()
         self.unanswered = 0
+        self.overslept: list[tuple[str, int]] = []  # table and turn: whose time they let run out, and nobody else
         self.reconnects = 0
         self.violations: list[str] = []
         self.waits: list[float] = []  # seconds from a command to its answer
@@ -25,6 +26,7 @@ class Report:
             "refused": dict(sorted(self.refused.items())),
             "unanswered": self.unanswered,
             "violations": self.violations,
+            "overslept": self.overslept,
             "reconnects": self.reconnects,
             "bots": bots,
             "tables": tables,

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 import click
 
 STOP_SECONDS = 12.0  # services end within 10 s of SIGTERM; then SIGKILL
-RESTART_SECONDS = 0.5
+RESTART_SECONDS, LONGEST_RESTART_SECONDS = 0.5, 5.0  # doubled at each early death in a row
 POLL_SECONDS = 0.02
-GIVE_UP_AFTER = 5  # early deaths in a row
+GIVE_UP_AFTER = 5  # early deaths in a row of one that has never worked
 EARLY_SECONDS = 5.0
 
 _PR_SET_PDEATHSIG = 1
@@ -42,6 +42,7 @@ class Child:
         self._process: asyncio.subprocess.Process | None = None
         self._stopping = False
         self._early_deaths = 0
+        self._trusted = False
         self._watch: asyncio.Task[None] | None = None
         self.given_up = asyncio.Event()
 
@@ -52,6 +53,10 @@ class Child:
     async def start(self) -> None:
         await self._spawn()
         self._watch = asyncio.create_task(self._keep_running())
+
+    def trust(self) -> None:
+        """It has worked: whatever it dies of from now on passes, and it is started again as often as it takes."""
+        self._trusted = True
 
     async def stop(self) -> None:
         self._stopping = True
@@ -89,12 +94,12 @@ class Child:
             if self._stopping:
                 return
             self._early_deaths = self._early_deaths + 1 if loop.time() - started < EARLY_SECONDS else 0
-            if self._early_deaths >= GIVE_UP_AFTER:
+            if self._early_deaths >= GIVE_UP_AFTER and not self._trusted:
                 self._say(self.name, f"ended {GIVE_UP_AFTER} times in a row right after its start: giving up")
                 self.given_up.set()
                 return
             self._say(self.name, f"ended with {_ending(code)}: started again")
-            await asyncio.sleep(RESTART_SECONDS)
+            await asyncio.sleep(min(RESTART_SECONDS * 2 ** max(0, self._early_deaths - 1), LONGEST_RESTART_SECONDS))
             if self._stopping:
                 return
             await self._spawn()

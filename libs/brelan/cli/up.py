@@ -171,6 +171,7 @@ async def _service(name: str, env: dict[str, str], stop: asyncio.Event) -> Async
     await child.start()
     try:
         await _ready(child, http_port, stop)
+        child.trust()
         yield child
     finally:
         say("room", f"stopping {name}")

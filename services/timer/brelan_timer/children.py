@@ -32,6 +32,7 @@ class Children:
         for role, child in zip(self._ports, self._children, strict=True):
             self._health.ready(role, False, "starting")
             await child.start()
+            child.trust()  # nobody else could start it again
         self._watching = asyncio.create_task(self._watch())
 
     async def __aexit__(
