@@ -85,14 +85,17 @@ class SmallRoom:
             self._wallet_open = True
         await self.gateway_alive()
         while True:
-            moved = await _drain(self.table) + await _drain(self.dealer)
+            moved = await drain(self.table) + await drain(self.dealer)
             for inbox in (ROOM, SHARD):
                 moved += await self.wallet.serve(inbox, block_ms=0)
             if not moved:
                 break
         for entry in await self.log.range(keys.feed(SHARD), after=self._feed_cursor):
             self._feed_cursor = entry.id
-            self.feed.append(decode_feed(entry.data))
+            self.hear(entry.data)
+
+    def hear(self, data: bytes) -> None:
+        self.feed.append(decode_feed(data))
 
     async def gateway_alive(self) -> None:
         await self.log.append(keys.commands(SHARD), encode(GatewayAlive("g1")))
@@ -188,7 +191,7 @@ def _at(state: TableState, seat: int) -> str:
     return found.player_id
 
 
-async def _drain(processor: Processor) -> int:
+async def drain(processor: Processor) -> int:
     """Runs it until it has nothing to read. How many entries it consumed."""
     consumed = 0
     while True:

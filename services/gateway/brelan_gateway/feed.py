@@ -177,9 +177,9 @@ class ShardFeed:
         for entry in entries:
             try:
                 message = decode_feed(entry.data)
-            except msgspec.DecodeError as error:
+            except Exception as error:  # noqa: BLE001 - no bytes may stop the feed, nested too deep or no text inside
                 metrics.dead_letters.labels("gateway").inc()
-                logger.error("entry of the feed cannot be read", shard=self._log.shard, id=entry.id, reason=str(error))
+                logger.error("entry of the feed cannot be read", shard=self._log.shard, id=entry.id, reason=repr(error))
                 continue
             match message:
                 case TableCommitted():

@@ -2,12 +2,17 @@
 
 from collections.abc import Callable, Iterable
 
+import structlog
+
 from brelan.eventlog import keys
 from brelan.eventlog.log import Log
 from brelan.events.dealing import HoleCards
+from brelan.telemetry import metrics
 from brelan.views.messages import OwnCards
 from brelan.views.snapshot import DealtTo, own_cards
 from brelan_gateway.live import patiently
+
+logger = structlog.get_logger(__name__)
 
 Open = Callable[[str, int, bytes], HoleCards | None]  # table, seat, sealed; None: not ours to open
 
@@ -26,7 +31,15 @@ class HoleCardReader:
         answers = await patiently(lambda: self._log.hash_get(keys.hole(table_id), fields))
         found = {}
         for each, sealed in zip(wanted, answers, strict=True):
-            hole = self._open(table_id, each.seat, sealed) if sealed is not None else None
-            if hole is not None and (cards := own_cards(hole, each)) is not None:
+            if sealed is not None and (cards := self._opened(table_id, each, sealed)) is not None:
                 found[each] = cards
         return found
+
+    def _opened(self, table_id: str, dealt: DealtTo, sealed: bytes) -> OwnCards | None:
+        try:
+            hole = self._open(table_id, dealt.seat, sealed)
+            return None if hole is None else own_cards(hole, dealt)
+        except Exception as error:  # noqa: BLE001 - one player's cards must not stop everybody's feed
+            metrics.dead_letters.labels("gateway").inc()
+            logger.error("hole cards cannot be opened", table=table_id, seat=dealt.seat, reason=repr(error))
+            return None

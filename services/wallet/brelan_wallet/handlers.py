@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from brelan.eventlog import keys
 from brelan.eventlog.log import Entry
 from brelan.eventlog.tail import digest
 from brelan.events import envelope
+from brelan.events.bounds import check_storable, error_text
 from brelan.events.envelope import encode
 from brelan.events.money import WalletReplied
 from brelan.ledger.books import Dead, Line, Page
@@ -45,17 +46,24 @@ def understand(shard: str, entries: Sequence[Entry]) -> Batch:
 
 
 def bury(entry: Entry, error: Exception) -> Dead:
-    return Dead(entry.stream, entry.id, entry.data, f"{type(error).__name__}: {error}")
+    return Dead(entry.stream, entry.id, entry.data, error_text(error))
 
 
 def _asked(shard: str, entry: Entry) -> Asked:
     if entry.stream == keys.cashier():
         command = envelope.decode_cashier(entry.data)
+        _check_texts(command.command, command.trace)
         return Asked(entry, command.command, command.trace)
     asked = envelope.decode_wallet_request(entry.data)
     if keys.shard_of(asked.request.table_id) != shard:
         raise ValueError(f"shard {shard} asks for table {asked.request.table_id}, which is not its own")
+    _check_texts(asked.request, asked.trace)
     return Asked(entry, asked.request, asked.trace)
+
+
+def _check_texts(request: Request, trace: str) -> None:
+    """Numbers are the ledger's to judge: it answers. Raises ValueError."""
+    check_storable([text for text in (*astuple(request), trace) if isinstance(text, str)])
 
 
 def passed(page: Page, entries: Sequence[Entry]) -> Page:

@@ -1,0 +1,671 @@
+"""An entry that cannot be handled stops nobody: rubbish in every inbox of every service.
+
+The shard goes on, the entry lies with the dead with its error and is counted, nothing else has changed; a table that
+waits for it is frozen, and the others play on.
+"""
+
+import asyncio
+import contextlib
+import itertools
+import random
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from brelan.eventlog import keys
+from brelan.eventlog.dead import MOST_BYTES, MOST_WORDS, DeadEntry, decode_dead
+from brelan.eventlog.keys import Service
+from brelan.eventlog.memory_log import Hash, MemoryStore, SortedSet
+from brelan.eventlog.processor import Step, StepResult
+from brelan.eventlog.tables import encode_state
+from brelan.events import commands, money, table
+from brelan.events.dealing import Dealt
+from brelan.events.envelope import (
+    GatewayAlive,
+    PlayerCommanded,
+    TableCommitted,
+    TailLost,
+    TurnExpired,
+    encode,
+)
+from brelan.events.money import WalletReplied, WalletRequested
+from brelan.histories.archive import MemoryArchive, Shelves
+from brelan.ledger.memory import MemoryBooks
+from brelan.rules.invariants import violations
+from brelan.rules.state import TableState
+from brelan.sql.archive import SqlArchive
+from brelan.sql.books import SqlBooks
+from brelan.telemetry import metrics
+from brelan_timer.sweeper import Sweeper
+from tests.histories.hands import Log, stud_hand
+from tests.histories.hands import hand_id as hand_of
+from tests.services.gateway_room import gateway_room, receive, until
+from tests.services.history_room import Tables, run_history
+from tests.services.poison import LARGEST, no_message
+from tests.services.small_room import DRAW, SHARD, STUD, TABLE, SmallRoom, drain
+from tests.services.wallet_room import accounts, ask, replies, run_wallet
+
+OTHER = "s00-other"
+ELSEWHERE = "s01-other"
+
+
+def buried_by(service: Service) -> float:
+    return float(metrics.dead_letters.labels(service.value)._value.get())
+
+
+# --- the table service and the dealer ----------------------------------------------------------------------------
+
+
+class TwoTables(SmallRoom):
+    """A hand is in play on both. Rubbish is meant for the first; the other must not notice."""
+
+    @classmethod
+    async def playing(cls) -> "TwoTables":
+        room = cls()
+        for table_id, config in ((TABLE, STUD), (OTHER, DRAW)):
+            await room.open(config, table_id)
+            for name in ("ann", "ben", "cid"):
+                await room.sit(f"{name}-{table_id[-5:]}", table_id=table_id)
+        room.chance = random.Random(3)
+        assert (await room.state(TABLE)).hand is not None
+        assert (await room.state(OTHER)).hand is not None
+        return room
+
+    async def push(self, inbox: str, data: bytes) -> None:
+        if inbox == "wallet-replies":  # its ids are the wallet's: the books have it, and the wallet publishes it
+            self.vault.outgoing.setdefault(keys.wallet_replies(SHARD), []).append(data)
+            self.wallet._unpublished.add(SHARD)
+        else:
+            await self.log.append(getattr(keys, inbox.replace("-", "_"))(SHARD), data)
+
+    def hear(self, data: bytes) -> None:
+        with contextlib.suppress(Exception):  # the rubbish is on the feed for whoever reads it
+            super().hear(data)
+
+    async def buried(self, service: Service) -> list[DeadEntry]:
+        return [decode_dead(entry.data) for entry in await self.log.range(keys.dead(SHARD, service))]
+
+    async def plays_on(self, table_id: str) -> None:
+        """Ten decisions more, and a hand that comes to its end."""
+        state = await self.state(table_id)
+        for seat in state.seats:
+            if seat is not None and (seat.away or seat.sitting_out):  # timed out while the test looked elsewhere
+                await self.command(seat.player_id, commands.ComeBack("post"), table_id=table_id)
+        hands = state.hands_played
+        for number in itertools.count():
+            assert number < 200, "no hand ends"
+            if number >= 10 and (await self.state(table_id)).hands_played > hands:
+                break
+            if not await self.act(self.chance, table_id):
+                await self.pass_time(1_000)
+        assert (await self.state(table_id)).status == "open"
+        assert violations(await self.state(table_id)) == []
+
+    chance: random.Random
+
+
+def shape(state: TableState) -> bytes:
+    """Everything, but for the clock."""
+    return encode_state(replace(state, now_ms=0, epoch=0))
+
+
+WHO_READS = {
+    "commands": Service.TABLE,
+    "dealt": Service.TABLE,
+    "wallet-replies": Service.TABLE,
+    "feed": Service.DEALER,
+}
+NO_MESSAGES = [(inbox, what) for inbox in WHO_READS for what in no_message(inbox)]
+
+
+@pytest.mark.parametrize(("inbox", "what"), NO_MESSAGES)
+async def test_what_is_no_message_is_buried_and_changes_nothing(inbox: str, what: str) -> None:
+    room, reader, data = await TwoTables.playing(), WHO_READS[inbox], no_message(inbox)[what]
+    before = [shape(await room.state(one)) for one in (TABLE, OTHER)]
+    counted, feed = buried_by(reader), len(room.feed)
+    await room.push(inbox, data)
+    await room.settle()
+    (dead,) = await room.buried(reader)
+    assert dead.data == data[:MOST_BYTES]
+    assert dead.stream == getattr(keys, inbox.replace("-", "_"))(SHARD)
+    assert 10 < len(dead.error) <= MOST_WORDS
+    assert buried_by(reader) == counted + 1
+    assert [shape(await room.state(one)) for one in (TABLE, OTHER)] == before
+    assert len(room.feed) == feed, "nothing was said to anybody"
+    for table_id in (TABLE, OTHER):
+        await room.plays_on(table_id)
+    assert len(await room.buried(reader)) == 1
+
+
+def command(said: commands.ClientCommand, table_id: str = TABLE, player_id: str = "ann-test") -> bytes:
+    return encode(PlayerCommanded(table_id, player_id, "Ann", "odd", said, operator=player_id == "operator"))
+
+
+def committed(*events: table.TableEvent, table_id: str = "s00-nobody", version: int = 1) -> bytes:
+    return encode(TableCommitted(table_id, 1, version, 1, events))
+
+
+PLAYERS = tuple(table.HandSeat(seat, f"p{seat}", "P", 4000) for seat in (1, 2))
+READ_BUT_IMPOSSIBLE: dict[str, tuple[str, bytes]] = {
+    "a table opened under no name": ("commands", command(commands.OpenTable(STUD), "rubbish", "operator")),
+    "a time-out of nobody's table": ("commands", encode(TurnExpired("s00-nobody", commands.ExpireTurn(1)))),
+    "a time-out of another shard": ("commands", encode(TurnExpired(ELSEWHERE, commands.ExpireTurn(1)))),
+    "a time-out of no table at all": ("commands", encode(TurnExpired("\x00" * 100, commands.ExpireTurn(LARGEST)))),
+    "an epoch out of this world": ("commands", encode(TailLost("gateway/x", LARGEST, keys.feed(SHARD), "1-0"))),
+    "cards for nobody's table": ("dealt", encode(Dealt("s00-nobody", "r", table.CardsDrawn("r", "h", 1, 2)))),
+    "cards for another shard": ("dealt", encode(Dealt(ELSEWHERE, "r", table.CardsDrawn("r", "h", 1, 2)))),
+    "money for nobody's table": ("wallet-replies", encode(WalletReplied(money.Funded("t", "s00-nobody", "ann", 5)))),
+    "money for another shard": ("wallet-replies", encode(WalletReplied(money.Booked("t", ELSEWHERE, 5)))),
+    "cards of a hand without a deck": (
+        "feed",
+        committed(table.CardsRequested("h:third", "h", "third", (1, 2), 0)),
+    ),
+    "a deck that fills the memory": ("feed", committed(table.HandStarted("h", 1, LARGEST, PLAYERS))),
+    "a deck of less than nothing": ("feed", committed(table.HandStarted("h", 1, -52, PLAYERS))),
+    "a draw of a hand without a deck": ("feed", committed(table.DrawChosen(1, (0, 99), "h:draw:1", 0))),
+    "a showdown of a hand without a deck": ("feed", committed(table.ShowdownRequested("h:s", "h", (), (1,), 0))),
+    "an answer that was never given": ("feed", committed(table.DealerAskedAgain("h:third", 0))),
+}
+
+
+@pytest.mark.parametrize("what", READ_BUT_IMPOSSIBLE)
+async def test_what_can_be_read_and_is_impossible_is_buried_and_changes_nothing(what: str) -> None:
+    inbox, data = READ_BUT_IMPOSSIBLE[what]
+    room, reader = await TwoTables.playing(), WHO_READS[inbox]
+    before = [shape(await room.state(one)) for one in (TABLE, OTHER)]
+    counted = buried_by(reader)
+    await room.push(inbox, data)
+    await room.settle()
+    (dead,) = await room.buried(reader)
+    assert dead.data == data
+    assert dead.error
+    assert buried_by(reader) == counted + 1
+    assert [shape(await room.state(one)) for one in (TABLE, OTHER)] == before
+    for table_id in (TABLE, OTHER):
+        await room.plays_on(table_id)
+    assert len(await room.buried(reader)) == 1, "it does not come again"
+
+
+MERELY_WRONG: dict[str, tuple[str, bytes]] = {
+    "nobody's table": ("commands", command(commands.Leave(), "s00-nobody")),
+    "another shard's table": ("commands", command(commands.Leave(), ELSEWHERE)),
+    "no table": ("commands", command(commands.Leave(), "\x00")),
+    "a decision of another age": ("commands", command(commands.Act(LARGEST, "call", LARGEST))),
+    "a decision before all others": ("commands", command(commands.Act(-(2**63), "raise", -1))),
+    "a hundred thousand cards thrown": ("commands", command(commands.Draw(1, tuple(range(100_000))))),
+    "a buy-in of all there is": ("commands", command(commands.SitDown(LARGEST), player_id="dan")),
+    "a buy-in of less than nothing": ("commands", command(commands.SitDown(-4000), player_id="dan")),
+    "a seat that is none": ("commands", command(commands.SitDown(4000, seat=2**63), player_id="dan")),
+    "a seat below the first": ("commands", command(commands.SitDown(4000, seat=-1), player_id="dan")),
+    "a top-up of all there is": ("commands", command(commands.TopUp(LARGEST))),
+    "a table with no seats": (
+        "commands",
+        command(commands.OpenTable(replace(STUD, seats=0)), "s00-odd", "operator"),
+    ),
+    "a table with all the seats there are": (
+        "commands",
+        command(commands.OpenTable(replace(STUD, seats=2**62)), "s00-odd", "operator"),
+    ),
+    "an operator's word from a player": ("commands", command(commands.UnfreezeTable(void_hand=True))),
+    "a time-out of the far future": ("commands", encode(TurnExpired(TABLE, commands.ExpireTurn(LARGEST)))),
+    "a time-out of the past": ("commands", encode(TurnExpired(TABLE, commands.ExpireTurn(-(2**63))))),
+    "a gateway with a long name": ("commands", encode(GatewayAlive("g" * 1_000_000))),
+    "cards nobody waits for": ("dealt", encode(Dealt(TABLE, "r", table.CardsDrawn("r", "h", LARGEST, LARGEST)))),
+    "a hand shown that nobody asked for": (
+        "dealt",
+        encode(Dealt(TABLE, "r", table.HandShown(table.ShownHand(99, (), (), "")))),
+    ),
+    "a booking nobody asked for": ("wallet-replies", encode(WalletReplied(money.Booked("t", TABLE, -1)))),
+    "a refusal nobody asked for": (
+        "wallet-replies",
+        encode(WalletReplied(money.Declined("t", TABLE, "ann", LARGEST, "No."))),
+    ),
+    "entries of a table nobody opened": ("feed", committed(table.TablePaused("op"), version=LARGEST)),
+}
+
+
+@pytest.mark.parametrize("what", MERELY_WRONG)
+async def test_what_is_merely_wrong_is_refused_or_passed_over(what: str) -> None:
+    inbox, data = MERELY_WRONG[what]
+    room = await TwoTables.playing()
+    before = [shape(await room.state(one)) for one in (TABLE, OTHER)]
+    await room.push(inbox, data)
+    await room.settle()
+    assert await room.buried(Service.TABLE) == await room.buried(Service.DEALER) == []
+    assert [shape(await room.state(one)) for one in (TABLE, OTHER)] == before
+    for table_id in (TABLE, OTHER):
+        await room.plays_on(table_id)
+
+
+# --- answers that a table waits for ------------------------------------------------------------------------------
+
+
+def wrong_cards(state: TableState) -> tuple[str, bytes]:
+    """An answer to what the dealer is asked, with a seat nobody has."""
+    wait = state.dealer_wait
+    assert wait is not None
+    hand_id, _, street = wait.request_id.partition(":")
+    cards = (table.SeatCards(LARGEST, -1, (LARGEST,)),)
+    return "dealt", encode(Dealt(TABLE, wait.request_id, table.CardsDealt(wait.request_id, hand_id, street, cards)))
+
+
+def wrong_money(state: TableState) -> tuple[str, bytes]:
+    transfer = next(iter(state.transfers.values()))
+    return "wallet-replies", encode(WalletReplied(money.Funded(transfer.transfer_id, TABLE, "ann", LARGEST)))
+
+
+def money_from_nowhere(_: TableState) -> tuple[str, bytes]:
+    return "wallet-replies", encode(WalletReplied(money.Funded("t", TABLE, "ann", LARGEST)))
+
+
+def money_below_nothing(_: TableState) -> tuple[str, bytes]:
+    return "wallet-replies", encode(WalletReplied(money.Funded("t", TABLE, "ann", -5)))
+
+
+@pytest.mark.parametrize("answer", [wrong_cards, wrong_money, money_from_nowhere, money_below_nothing])
+@pytest.mark.parametrize("way", ["resume", "void", "close"])
+async def test_an_answer_that_does_not_fit_freezes_its_table_and_no_other(
+    answer: Callable[[TableState], tuple[str, bytes]], way: str
+) -> None:
+    room = await TwoTables.playing()
+    chips = (await room.state(TABLE)).chips
+    await room.deposit("dan-test")
+    await room.settle()
+    await room.command("dan-test", commands.SitDown(4000, entry="post"))
+    await _until_only_the_table_has_spoken(room)
+    state = await room.state(TABLE)
+    inbox, data = answer(state)
+    await room.push(inbox, data)
+    await room.wallet._publish(SHARD)  # before the true answer
+    dealer = room.dealer
+    room.dealer = _nobody()
+    await room.settle()
+    frozen = await room.state(TABLE)
+    assert frozen.status == "frozen"
+    assert "could not be applied" in frozen.frozen_reason
+    (dead,) = await room.buried(Service.TABLE)
+    assert dead.data == data
+    room.dealer = dealer
+    await room.plays_on(OTHER)
+
+    turn = (await room.state(TABLE)).turn
+    await room.pass_time(120_000)
+    assert (await room.state(TABLE)).turn == turn, "its clocks stand"
+    refused = await room.command("ann-test", commands.Leave())
+    await room.settle()
+    (refusal,) = room.answer_to(refused)
+    assert refusal.code == "table_frozen"  # type: ignore[union-attr]
+    assert "chips are safe" in refusal.message  # type: ignore[union-attr]
+
+    ways: dict[str, commands.ClientCommand] = {
+        "resume": commands.UnfreezeTable(),
+        "void": commands.UnfreezeTable(void_hand=True),
+        "close": commands.CloseTable(),
+    }
+    await room.command("operator", ways[way])
+    await room.settle()
+    after = await room.state(TABLE)
+    if way == "close":
+        assert after.status == "closed"
+        assert room.escrow() == 0
+    else:
+        await room.plays_on(TABLE)
+        assert (await room.state(TABLE)).chips <= chips + 4000
+    assert room.escrow(OTHER) == (await room.state(OTHER)).chips
+
+
+def _nobody() -> Any:
+    """A dealer that is away."""
+
+    async def step() -> StepResult:
+        return StepResult(Step.READ)
+
+    return SimpleNamespace(at_rest=True, step=step)
+
+
+async def _until_only_the_table_has_spoken(room: TwoTables) -> None:
+    """The table waits for the dealer and for the wallet, and neither has answered."""
+    await drain(room.table)
+    for _ in range(100):
+        state = await room.state(TABLE)
+        if state.dealer_wait is not None:
+            assert state.transfers
+            return
+        turn = state.turn
+        assert turn is not None
+        kinds = [action.kind for action in turn.actions]
+        kind = next(kind for kind in ("check", "call", "bring_in") if kind in kinds)
+        seat = state.seats[turn.seat - 1]
+        assert seat is not None
+        await room.command(seat.player_id, commands.Act(turn.turn_id, kind))
+        await drain(room.table)
+    raise AssertionError("nobody asks the dealer")
+
+
+async def test_cards_that_the_dealer_cannot_deal_freeze_the_table_when_its_patience_ends() -> None:
+    """What it asked for is buried at the dealer's; it asks again, and then stops by itself."""
+    room = await TwoTables.playing()
+    await _stop_before_the_next_street(room)
+    hand_id = (await room.state(TABLE)).hand.hand_id  # type: ignore[union-attr]
+    dealer: Any = room.dealer._handler
+    deck = dealer._decks[TABLE]
+    dealer._decks[TABLE] = replace(deck, state=None)  # lost
+    await room.settle()
+    assert await room.buried(Service.DEALER)
+    await room.pass_time(30_000)
+    assert (await room.state(TABLE)).status == "frozen"
+    await room.plays_on(OTHER)
+    await room.command("operator", commands.UnfreezeTable(void_hand=True))
+    await room.settle()
+    assert hand_id in {event.hand_id for event in room.events(table.HandVoided)}  # type: ignore[attr-defined]
+    await room.plays_on(TABLE)
+
+
+async def _stop_before_the_next_street(room: TwoTables) -> None:
+    await room.deposit("dan-test")
+    await room.settle()
+    await room.command("dan-test", commands.SitDown(4000))
+    await _until_only_the_table_has_spoken(room)
+
+
+# --- invariants, and logs that cannot be read --------------------------------------------------------------------
+
+
+async def test_a_table_whose_invariants_break_is_frozen_before_anything_is_written() -> None:
+    room = await TwoTables.playing()
+    handler: Any = room.table._handler
+    handler._tables[TABLE].state.chips += 100
+    before = await room.state(TABLE)
+    assert await room.act(room.chance)
+    after = await room.state(TABLE)
+    assert after.status == "frozen"
+    assert "were brought" in after.frozen_reason
+    assert after.version == before.version + 1, "the freeze, and not what was decided"
+    await room.plays_on(OTHER)
+    handler._tables[TABLE].state.chips += 100  # again, whatever is read back
+    resumed = await room.command("operator", commands.UnfreezeTable())
+    voided = await room.command("operator", commands.UnfreezeTable(void_hand=True))
+    await room.settle()
+    for one in (resumed, voided):
+        (refusal,) = room.answer_to(one)
+        assert refusal.code == "cannot_resume"  # type: ignore[union-attr]
+        assert "were brought" in refusal.message  # type: ignore[union-attr]
+    await room.command("operator", commands.CloseTable())
+    await room.settle()
+    assert room.escrow() == 0, "everybody was paid what he had"
+
+
+async def test_a_table_whose_log_cannot_be_read_is_left_alone_and_its_shard_goes_on() -> None:
+    room = await TwoTables.playing()
+    last = (await room.state(TABLE)).version
+    room.store.append(keys.table_log(TABLE), b"\xc1 a newer version's entry", f"{last + 1}-0")
+    before = metrics.unreadable_tables._value.get()
+    room.start_table()
+    refused = await room.command("ann-test", commands.Leave())
+    await room.pass_time(60_000)
+    assert metrics.unreadable_tables._value.get() == before + 1
+    (refusal,) = room.answer_to(refused)
+    assert refusal.code == "table_frozen"  # type: ignore[union-attr]
+    await room.plays_on(OTHER)
+    assert not [due for due in await room.log.due(keys.deadlines(SHARD), 2**53, 10) if due[0] == TABLE]
+    assert await room.buried(Service.TABLE) == [], "its time-outs do not pile up"
+
+
+async def test_a_table_log_that_ends_where_nobody_left_it_fences_its_shard_twice_and_no_more() -> None:
+    room = await TwoTables.playing()
+    last = (await room.state(TABLE)).version
+    stranger = TableCommitted(TABLE, 1, last + 5, room.now_ms, (table.TablePaused("nobody"),))
+    room.store.append(keys.table_log(TABLE), encode(stranger), f"{last + 1}-0")
+    fenced = metrics.commits_fenced.labels("table")._value.get()
+    await room.act(room.chance, OTHER)
+    with contextlib.suppress(AssertionError):
+        await room.command("ann-test", commands.SitOut())
+        await room.settle()
+    await room.plays_on(OTHER)
+    assert metrics.commits_fenced.labels("table")._value.get() - fenced <= 3
+
+
+# --- the wallet --------------------------------------------------------------------------------------------------
+
+DEPOSIT = money.Deposit("d1", "ana", 1000, "op")
+BUY_IN = money.BuyIn("b1", "s00-a", "ana", 400)
+STRANGE_REQUESTS: dict[str, bytes] = {
+    "another shard's table": encode(WalletRequested(money.BuyIn("b9", ELSEWHERE, "ana", 400))),
+    "no table": encode(WalletRequested(money.BuyIn("b9", "\x00", "ana", 400))),
+    "a table with half a name": encode(WalletRequested(money.BuyIn("b9", "s01-\x00", "ana", 400))),
+    "a player that no database can hold": encode(WalletRequested(money.BuyIn("b9", "s00-a", "an\x00a", 400))),
+    "an id that no index can hold": encode(WalletRequested(money.BuyIn("b9" * 1_000, "s00-a", "ana", 400))),
+    "a trace without an end": encode(WalletRequested(money.BuyIn("b9", "s00-a", "ana", 4), trace="x" * 2_000_000)),
+}
+
+
+@pytest.mark.parametrize(
+    ("inbox", "what"),
+    [
+        *(("wallet-requests", what) for what in no_message("wallet-requests")),
+        *(("cashier", what) for what in no_message("cashier")),
+        *(("wallet-requests", what) for what in STRANGE_REQUESTS),
+    ],
+)
+async def test_the_wallet_buries_rubbish_and_books_the_rest(inbox: str, what: str) -> None:
+    data = (no_message(inbox) | STRANGE_REQUESTS)[what]
+    store, books, counted = MemoryStore(), MemoryBooks(), buried_by(Service.WALLET)
+    shard = "wallet" if inbox == "cashier" else "s00"
+    stream = keys.cashier() if inbox == "cashier" else keys.wallet_requests("s00")
+    await ask(store, DEPOSIT)
+    await run_wallet(store, books)
+    await store.log(shard).append(stream, data)
+    await ask(store, BUY_IN)
+    await run_wallet(store, books)
+    (dead,) = books.vault.dead
+    assert (dead.stream, dead.data) == (stream, data)
+    assert dead.error
+    assert buried_by(Service.WALLET) == counted + 1
+    assert await replies(store) == [money.Funded("b1", "s00-a", "ana", 400)]
+    assert await accounts(books) == {"player:ana": 600, "table:s00-a": 400, "cashier": -1000}
+
+
+ABSURD_REQUESTS: dict[str, Any] = {
+    "all there is": money.BuyIn("x", "s00-a", "ana", LARGEST),
+    "nothing": money.BuyIn("x", "s00-a", "ana", 0),
+    "less than nothing": money.CashOut("x", "s00-a", "ana", -400),
+    "of less than nothing to the house": money.TakeRake("x", "s00-a", -(2**63)),
+    "a deposit of all there is": money.Deposit("x", "ana", LARGEST, "op"),
+    "a deposit of less than nothing": money.Deposit("x", "ana", -1000, "op"),
+    "a withdrawal of all there is": money.Withdraw("x", "ana", LARGEST, "op"),
+    "a refund of what was never bought": money.CashOut("refund:nothing", "s00-a", "ana", 5),
+    "a long id": money.BuyIn("x" * 1_000, "s00-a", "ana", 400_000),
+    "somebody without a name": money.BuyIn("x", "s00-a", "", 400),
+    "a table nobody opened": money.CashOut("x", "s00-nobody", "ana", 400),
+}
+
+
+@pytest.mark.parametrize("what", ABSURD_REQUESTS)
+async def test_the_wallet_declines_what_is_absurd(what: str, sql_url: str) -> None:
+    store, books = MemoryStore(), SqlBooks(sql_url)
+    await ask(store, DEPOSIT)
+    await run_wallet(store, books)
+    await ask(store, ABSURD_REQUESTS[what], BUY_IN)
+    await run_wallet(store, books)
+    assert (await replies(store))[-1] == money.Funded("b1", "s00-a", "ana", 400)
+    assert await accounts(books) == {"player:ana": 600, "table:s00-a": 400, "cashier": -1000}
+    await books.close()
+
+
+# --- history -----------------------------------------------------------------------------------------------------
+
+ABSURD_ENTRIES: dict[str, bytes] = {
+    "a table that is none": committed(table.TablePaused("op"), table_id="rubbish"),
+    "a version of another age": committed(table.TablePaused("op"), table_id="s00-odd", version=LARGEST),
+    "a name that no database can hold": committed(
+        table.TableOpened("s00-odd", STUD, "op"),
+        table.HandStarted("s00-odd-1-1", 1, 52, (table.HandSeat(1, "\x00", "\x00", 5),)),
+        table.HandEnded("s00-odd-1-1", 0, (table.PotShare(1, 5),)),
+        table_id="s00-odd",
+    ),
+    "an end without a beginning": committed(table.HandEnded("h", LARGEST, ())),
+    "a hand of nobody": committed(table.HandStarted("h", LARGEST, LARGEST, ()), table_id="s00-odd"),
+    "a hand that ends as it begins": committed(
+        table.TableOpened("s00-odd", STUD, "op"),
+        table.HandStarted("s00-odd-1-1", LARGEST, LARGEST, (table.HandSeat(LARGEST, "\x00", "\x00", LARGEST),)),
+        table.HandEnded("s00-odd-1-1", LARGEST, (table.PotShare(LARGEST, LARGEST),)),
+        table_id="s00-odd",
+        version=LARGEST,
+    ),
+    "acts of somebody who is not there": committed(
+        table.TableOpened("s00-odd", STUD, "op"),
+        table.HandStarted("s00-odd-1-1", 1, 52, PLAYERS),
+        table.BetPlaced(99, "bet", LARGEST, LARGEST),
+        table.HandEnded("s00-odd-1-1", 0, ()),
+        table_id="s00-odd",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("inbox", "what"),
+    [*(("feed", what) for what in no_message("feed")), *(("records", what) for what in no_message("records"))],
+)
+async def test_history_buries_rubbish_and_keeps_the_rest(inbox: str, what: str) -> None:
+    store, shelves, counted = MemoryStore(), Shelves(), buried_by(Service.HISTORY)
+    data = no_message(inbox)[what]
+    log = Log()
+    log.play(stud_hand(1))
+    stream = keys.feed("s00") if inbox == "feed" else keys.records("s00")
+    await store.log("s00").append(stream, data)
+    await Tables(store).commit(log, 1, len(log.entries))
+    await run_history(store, MemoryArchive(shelves))
+    assert [(dead.stream, dead.data) for dead in shelves.dead] == [(stream, data)]
+    assert shelves.dead[0].error
+    assert buried_by(Service.HISTORY) == counted + 1
+    assert list(shelves.histories) == [hand_of(1)]
+
+
+@pytest.mark.parametrize("what", ABSURD_ENTRIES)
+async def test_history_survives_what_is_absurd(what: str, sql_url: str) -> None:
+    """Buried, or passed over; the hands of others are kept in any case, in SQL."""
+    store, archive = MemoryStore(), SqlArchive(sql_url)
+    log = Log()
+    log.play(stud_hand(1))
+    await store.log("s00").append(keys.feed("s00"), ABSURD_ENTRIES[what])
+    await Tables(store).commit(log, 1, len(log.entries))
+    await run_history(store, archive)
+    assert await archive.history(hand_of(1)) is not None
+    await archive.close()
+
+
+# --- gateways ----------------------------------------------------------------------------------------------------
+
+FEED_RUBBISH = no_message("feed") | ABSURD_ENTRIES
+
+
+@pytest.fixture
+async def watched(tmp_path: Path) -> AsyncIterator[Any]:
+    async with gateway_room(tmp_path) as gateway:
+        made = gateway.open_table()
+        made.seat("ana", "ben")
+        await gateway.sees(made)
+        yield gateway, made
+
+
+async def test_gateways_pass_over_rubbish_and_show_the_tables_all_the_same(watched: Any) -> None:
+    gateway, made = watched
+    async with gateway.socket("ana") as socket:
+        await receive(socket)
+        for what, data in FEED_RUBBISH.items():
+            gateway.store.append(keys.feed("s00"), data)
+            version = made.commit(table.OutageEnded(1, 2))
+            assert (await receive(socket)).version == version, what
+            assert not gateway.health.reasons, what
+            assert not gateway.serving.done(), what
+
+
+async def test_the_rubbish_a_gateway_reads_is_counted(watched: Any) -> None:
+    gateway, made = watched
+    for what, data in no_message("feed").items():
+        counted = buried_by(Service.GATEWAY)
+        gateway.store.append(keys.feed("s00"), data)
+        made.commit(table.OutageEnded(1, 2))
+        await gateway.sees(made)
+        assert buried_by(Service.GATEWAY) == counted + 1, what
+
+
+@pytest.mark.parametrize("sealed", [b"", b"\xc1", b"x" * 1_000_000, b"\x91" * 100_000])
+async def test_hole_cards_that_cannot_be_opened_are_not_shown_and_nobody_waits_for_them(
+    watched: Any, sealed: bytes
+) -> None:
+    gateway, made = watched
+    async with gateway.socket("ana") as socket:
+        await receive(socket)
+        made.start_hand("ana", "ben")
+        await receive(socket)
+        counted = buried_by(Service.GATEWAY)
+        gateway.store.put(keys.hole(made.table_id), Hash)["1"] = sealed
+        version = made.deal(1, 2)
+        dealt = await receive(socket)
+        assert dealt.version == version
+        assert dealt.cards is msgspec.UNSET
+        await until(lambda: buried_by(Service.GATEWAY) == counted + 1)
+        version = made.commit(table.OutageEnded(1, 2))
+        assert (await receive(socket)).version == version
+
+
+async def test_a_frozen_table_is_shown_frozen_with_its_reason_kept_from_players(watched: Any) -> None:
+    gateway, made = watched
+    async with gateway.socket("ana") as socket:
+        await receive(socket)
+        made.commit(table.TableFrozen("the seats have 5 chips, 4 were brought"))
+        message = await receive(socket)
+        assert [type(event).__name__ for event in message.events] == ["TableFrozen"]
+        assert "brought" not in str(message), "what is wrong is the operators' business"
+    async with gateway.socket("ben") as socket:
+        assert (await receive(socket)).table.status == "frozen"
+
+
+# --- the timer ---------------------------------------------------------------------------------------------------
+
+
+async def test_the_sweeper_hands_out_true_deadlines_whatever_stands_beside_them() -> None:
+    now_ms, store = 1_000_000, MemoryStore(lambda: 1_000_000)
+    handed: list[tuple[str, int]] = []
+
+    async def hand_out(_: str, due: Any, now: int) -> None:
+        assert now == now_ms
+        handed.extend(due)
+
+    rubbish = {"": 1, "\x00": 2, "s99-x": 3, "x" * 1_000_000: 4, "s00-late": -(2**63)}
+    store.put(keys.deadlines("s00"), SortedSet).update({**rubbish, "s00-true": now_ms})
+    sweeper = Sweeper(store.log("s00"), hand_out)
+    await sweeper.sweep()
+    assert ("s00-true", now_ms) in handed
+
+
+async def test_a_rubbish_deadline_leads_to_one_dead_entry_and_is_gone() -> None:
+    """The timer only reports it; the table service, whose set it is, takes it out."""
+    room = await TwoTables.playing()
+    room.store.put(keys.deadlines(SHARD), SortedSet).update({"s00-nobody": 1, "rubbish": 2, "\x00": 3})
+    for _ in range(3):
+        await room.expire_due()
+        await room.settle()
+    assert len(await room.buried(Service.TABLE)) == 3
+    left = {name for name, _ in await room.log.due(keys.deadlines(SHARD), 2**53, 100)}
+    assert left <= {TABLE, OTHER}
+    await room.plays_on(TABLE)
+
+
+async def test_two_inboxes_at_once() -> None:
+    """A batch of everything: the rubbish is taken out, the rest is handled in order."""
+    room = await TwoTables.playing()
+    for inbox in ("commands", "dealt"):
+        for data in no_message(inbox).values():
+            await room.push(inbox, data)
+            await room.push("commands", command(commands.SetPreferences(True, False)))
+    await room.settle()
+    assert len(await room.buried(Service.TABLE)) == len(no_message("commands")) + len(no_message("dealt"))
+    await asyncio.sleep(0)
+    await room.plays_on(TABLE)
