@@ -68,11 +68,6 @@ class TableFold:
         last_hand_id = self._last.hand_id if self._last else ""
         return TableMark(self.table_id, self.epoch, version, self._config, self._next_config, last_hand_id, partial)
 
-    def begin_epoch(self, epoch: int, version: int) -> None:
-        """The log went back, or a backup was restored: what was open is lost, ``version`` is the last one before."""
-        self.epoch = epoch
-        self.skip(version)
-
     def skip(self, version: int) -> None:
         """Something cannot be folded: go on behind it, without the hand it was in."""
         self.version = version

@@ -9,14 +9,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import Select, and_, delete, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from brelan.events.dealing import HandRecord
-from brelan.histories.archive import ArchiveUnavailable, DeadEntry, Opened, Page, Refused, new_hands
+from brelan.histories.archive import (
+    ArchiveUnavailable,
+    DeadEntry,
+    Lost,
+    Opened,
+    Page,
+    Refused,
+    lost_entry,
+    new_hands,
+)
 from brelan.histories.hand import HandHistory, decode_history, encode_history
-from brelan.histories.table import StoredHand, TableMark, decode_mark, encode_mark
+from brelan.histories.table import StoredEntry, StoredHand, TableMark, decode_mark, encode_mark
 from brelan.sql.engine import DatabaseUnavailable, create_engine, reading, writing
 from brelan.sql.schema import (
     history_cards,
@@ -38,8 +47,9 @@ class SqlArchive:
         with _trouble():
             async with writing(self._engine) as connection:
                 page = await _next_page(connection, shard)
-                rows = await connection.execute(select(history_cursors.c.stream, history_cursors.c.entry_id))
-                return Opened(page, {row.stream: row.entry_id for row in rows})
+                rows = list(await connection.execute(select(history_cursors)))
+                digests = {row.stream: row.digest for row in rows if row.digest is not None}
+                return Opened(page, {row.stream: row.entry_id for row in rows}, digests)
 
     async def mark(self, table_id: str) -> TableMark | None:
         query = select(history_tables.c.state).where(history_tables.c.table_id == table_id)
@@ -55,11 +65,29 @@ class SqlArchive:
                 history = await connection.scalar(query)
         return None if history is None else decode_history(history)
 
+    async def kept_from(self, table_id: str, version: int) -> list[tuple[str, StoredEntry]]:
+        entries = history_entries.c
+        query = _entries_of(table_id).where(entries.version >= version).order_by(entries.version)
+        with _trouble():
+            async with reading(self._engine) as connection:
+                rows = await connection.execute(query)
+                return [(row.hand_id, StoredEntry(row.version, row.data)) for row in rows]
+
+    async def kept_until(self, table_id: str, version: int) -> tuple[str, StoredEntry] | None:
+        entries = history_entries.c
+        query = _entries_of(table_id).where(entries.version < version).order_by(entries.version.desc()).limit(1)
+        with _trouble():
+            async with reading(self._engine) as connection:
+                row = (await connection.execute(query)).first()
+        return None if row is None else (row.hand_id, StoredEntry(row.version, row.data))
+
     async def write(self, page: Page) -> bool:
         with _trouble():
             async with writing(self._engine) as connection:
                 if not await _turn_page(connection, page.shard, page.page):
                     return False
+                for lost in page.lost:
+                    await _take_out(connection, lost)
                 await _refuse_known(connection, new_hands(page))
                 for hand in page.hands:
                     await _write_hand(connection, hand)
@@ -68,7 +96,7 @@ class SqlArchive:
                 for mark in page.marks:
                     await _write_mark(connection, mark)
                 await _write_dead(connection, page.dead)
-                await _write_cursors(connection, page.cursors)
+                await _write_cursors(connection, page.cursors, page.digests)
         return True
 
     async def close(self) -> None:
@@ -99,6 +127,26 @@ async def _turn_page(connection: AsyncConnection, shard: str, page: int) -> bool
         update(table).where(table.c.shard == shard, table.c.page == page).values(page=page + 1)
     )
     return turned.rowcount == 1
+
+
+def _entries_of(table_id: str) -> Select[tuple[str, int, bytes]]:
+    entries, hands = history_entries.c, history_hands.c
+    return (
+        select(entries.hand_id, entries.version, entries.data)
+        .join(history_hands, hands.hand_id == entries.hand_id)
+        .where(hands.table_id == table_id)
+    )
+
+
+async def _take_out(connection: AsyncConnection, lost: Lost) -> None:
+    hands, entries = history_hands.c, history_entries.c
+    of_table = select(hands.hand_id).where(hands.table_id == lost.table_id).scalar_subquery()
+    gone = or_(entries.hand_id.in_(lost.hand_ids), and_(entries.version >= lost.version, entries.hand_id.in_(of_table)))
+    rows = await connection.execute(select(entries.version, entries.data).where(gone).order_by(entries.version))
+    await _write_dead(connection, [lost_entry(lost.table_id, StoredEntry(row.version, row.data)) for row in rows])
+    await connection.execute(delete(history_entries).where(gone))
+    for table in (history_players, history_hands):
+        await connection.execute(delete(table).where(table.c.hand_id.in_(lost.hand_ids)))
 
 
 async def _refuse_known(connection: AsyncConnection, hand_ids: Sequence[str]) -> None:
@@ -182,13 +230,19 @@ async def _write_mark(connection: AsyncConnection, mark: TableMark) -> None:
 
 
 async def _write_dead(connection: AsyncConnection, dead: Sequence[DeadEntry]) -> None:
-    if dead:
-        await connection.execute(insert(history_dead), [msgspec.structs.asdict(one) for one in dead])
+    """One that was read again is the same."""
+    table = history_dead
+    by_key = {(one.stream, one.entry_id): one for one in dead}
+    for stream, entry_id in by_key:
+        await connection.execute(delete(table).where(table.c.stream == stream, table.c.entry_id == entry_id))
+    if by_key:
+        await connection.execute(insert(table), [msgspec.structs.asdict(one) for one in by_key.values()])
 
 
-async def _write_cursors(connection: AsyncConnection, cursors: Mapping[str, str]) -> None:
+async def _write_cursors(connection: AsyncConnection, cursors: Mapping[str, str], digests: Mapping[str, bytes]) -> None:
     table = history_cursors
     for stream, entry_id in sorted(cursors.items()):
-        moved = await connection.execute(update(table).where(table.c.stream == stream).values(entry_id=entry_id))
+        values = {"entry_id": entry_id, "digest": digests.get(stream)}
+        moved = await connection.execute(update(table).where(table.c.stream == stream).values(**values))
         if moved.rowcount == 0:
-            await connection.execute(insert(table).values(stream=stream, entry_id=entry_id))
+            await connection.execute(insert(table).values(stream=stream, **values))

@@ -10,10 +10,12 @@ import msgspec
 
 from brelan.eventlog import keys
 from brelan.eventlog.log import Entry
+from brelan.eventlog.tail import Taken, taken
 from brelan.events import envelope
+from brelan.events.bounds import check_storable, error_text
 from brelan.events.dealing import HandRecord, SealedRecord
 from brelan.events.envelope import TableCommitted
-from brelan.histories.archive import DeadEntry, Page
+from brelan.histories.archive import DeadEntry, Lost, Page
 from brelan.histories.table import StoredHand, TableFold, TableMark
 
 OpenRecord = Callable[[SealedRecord], HandRecord]
@@ -36,8 +38,10 @@ class Batch(msgspec.Struct):
     dead: list[DeadEntry] = []
 
     @property
-    def cursors(self) -> dict[str, str]:
-        return {entry.stream: entry.id for entry in self.entries}
+    def read(self) -> dict[str, Taken]:
+        """The last one of each stream."""
+        last = {entry.stream: entry for entry in self.entries}
+        return {stream: taken(entry) for stream, entry in last.items()}
 
 
 def understand(shard: str, entries: Sequence[Entry], open_record: OpenRecord) -> Batch:
@@ -51,6 +55,7 @@ def understand(shard: str, entries: Sequence[Entry], open_record: OpenRecord) ->
             message = envelope.decode_feed(entry.data)
             if isinstance(message, TableCommitted):
                 keys.shard_of(message.table_id)
+                check_storable((message.table_id, message.epoch, message.version, message.at_ms))
                 batch.committed.append((entry, message))
         except Exception as error:  # noqa: BLE001 - whatever an entry does to us must not stop its shard
             batch.dead.append(bury(entry, error))
@@ -58,11 +63,12 @@ def understand(shard: str, entries: Sequence[Entry], open_record: OpenRecord) ->
 
 
 def bury(entry: Entry, error: Exception) -> DeadEntry:
-    return DeadEntry(entry.stream, entry.id, entry.data, f"{type(error).__name__}: {error}")
+    return DeadEntry(entry.stream, entry.id, entry.data, error_text(error))
 
 
 def _record(entry: Entry, open_record: OpenRecord) -> HandRecord:
     sealed = envelope.decode_sealed_record(entry.data)
+    check_storable((sealed.table_id, sealed.hand_id))
     record = open_record(sealed)
     if (record.table_id, record.hand_id) != (sealed.table_id, sealed.hand_id):
         raise ValueError(f"the record sealed for {sealed.hand_id} is of {record.hand_id}")
@@ -81,29 +87,28 @@ class Shelf:
     def add(self, fold: TableFold) -> None:
         self._folds[fold.table_id] = fold
 
+    def fold(self, table_id: str) -> TableFold:
+        return self._folds[table_id]
+
     def missing(self, committed: TableCommitted) -> Gap | None:
         """What lies between what was folded and this entry: when a worker starts in the middle of a hand."""
         fold = self._folds[committed.table_id]
-        if committed.epoch != fold.epoch or committed.version <= fold.version + 1:
+        if committed.epoch < fold.epoch or committed.version <= fold.version + 1:
             return None
         return Gap(committed.table_id, fold.version, committed.version)
 
     def take(self, entry: Entry, committed: TableCommitted, kept: "Kept") -> None:
         """Fold one entry. One that was folded before passes by."""
         fold = self._folds[committed.table_id]
-        if committed.epoch > fold.epoch:
-            if fold.epoch:
-                kept.notes.append(
-                    f"{committed.table_id}: epoch {committed.epoch} begins at version {committed.version}"
-                )
-            fold.begin_epoch(committed.epoch, committed.version - 1)
         if committed.epoch < fold.epoch or committed.version <= fold.version:
             return
+        fold.epoch = committed.epoch
         if committed.version > fold.version + 1:
             kept.notes.append(f"{fold.table_id}: versions {fold.version + 1} to {committed.version - 1} are gone")
             fold.skip(committed.version - 1)
         try:
             hands = fold.apply(committed, entry.data)
+            check_storable([hand.history for hand in hands])
         except Exception as error:  # noqa: BLE001 - whatever an entry does to us must not stop its shard
             kept.dead.append(bury(entry, error))
             fold.skip(committed.version)
@@ -120,11 +125,22 @@ class Kept(msgspec.Struct):
     hands: list[StoredHand] = []
     marks: dict[str, TableMark] = {}
     dead: list[DeadEntry] = []
+    lost: list[Lost] = []
     notes: list[str] = []  # for the log
 
-    def page(self, shard: str, page: int, batch: Batch, cursors: Mapping[str, str]) -> Page:
-        dead = (*batch.dead, *self.dead)
-        return Page(shard, page, cursors, self.hands, batch.records, tuple(self.marks.values()), dead)
+    def page(self, shard: str, page: int, batch: Batch, read: Mapping[str, Taken]) -> Page:
+        """``read``: the last entry taken of each inbox."""
+        return Page(
+            shard,
+            page,
+            {stream: last.id for stream, last in read.items()},
+            self.hands,
+            batch.records,
+            tuple(self.marks.values()),
+            (*batch.dead, *self.dead),
+            self.lost,
+            {stream: last.digest for stream, last in read.items()},
+        )
 
 
 def without(page: Page, hand_ids: Collection[str]) -> Page:

@@ -18,6 +18,7 @@ import structlog
 from brelan.eventlog import failpoints, keys
 from brelan.eventlog.keys import Service
 from brelan.eventlog.log import BEGINNING, Commit, LogUnavailable, Outcome, Store
+from brelan.eventlog.tail import Tail, Taken, look_back
 from brelan.events import envelope
 from brelan.events.config import TableConfig
 from brelan.histories.archive import Archive, ArchiveUnavailable, Page, Refused
@@ -25,6 +26,7 @@ from brelan.histories.table import TableFold, TableMark
 from brelan.telemetry import metrics
 from brelan.telemetry.health import Health
 from brelan_history.handlers import Batch, Kept, OpenRecord, Shelf, understand, without
+from brelan_history.rewind import rewound, went_back
 
 BATCH = 256
 BLOCK_MS = 500
@@ -58,7 +60,7 @@ class ShardHistory:
         self._shelf = Shelf()
         self._page = 0
         self._number = 0  # of our next commit to the event log
-        self._cursors: dict[str, str] = {}  # how far was read ...
+        self._read: dict[str, Taken] = {}  # how far was read: the last entry of each inbox ...
         self._written: dict[str, str] = {}  # ... and how far the archive knows
         self._written_ms = 0
 
@@ -68,17 +70,29 @@ class ShardHistory:
         opened = await self._archive.open(self.shard)
         self._number = position.number
         self._page = opened.page
-        self._written = {stream: opened.cursors.get(stream, BEGINNING) for stream in self._inboxes}
-        self._cursors = dict(self._written)
+        self._written = {stream: opened.cursors[stream] for stream in self._inboxes if stream in opened.cursors}
+        known = [Taken(stream, last, opened.digests.get(stream, b"")) for stream, last in self._written.items()]
+        self._read = {one.stream: one for one in known if await self._is_there(one)}
         self._shelf = Shelf()
         metrics.takeovers.labels(Service.HISTORY).inc()
+
+    async def _is_there(self, last: Taken) -> bool:
+        """If the end of an inbox was lost it is read again from its beginning: what is kept already passes by."""
+        if await look_back(self._log, last) is not Tail.LOST:
+            return True
+        logger.error("the end of an inbox was lost", stream=last.stream, id=last.id)
+        return False
+
+    def _cursors(self) -> dict[str, str]:
+        read = self._read
+        return {stream: read[stream].id if stream in read else BEGINNING for stream in self._inboxes}
 
     async def serve(self, block_ms: int = BLOCK_MS) -> int:
         """Read one batch, keep what is over. Answers how many entries were read.
 
         Raises Fenced, LogUnavailable, ArchiveUnavailable; after each of them ``open`` comes next.
         """
-        read = await self._log.read_batch(self._cursors, BATCH, block_ms)
+        read = await self._log.read_durable(self._cursors(), BATCH, block_ms)
         metrics.inbox_waiting_entries.labels(Service.HISTORY).set(len(read.entries))
         if read.entries:
             lag_ms = max(0, read.now_ms - read.entries[0].at_ms)
@@ -89,12 +103,15 @@ class ShardHistory:
     async def _keep(self, batch: Batch, now_ms: int) -> None:
         kept = Kept()
         for entry, committed in batch.committed:
+            await self._know(committed)
+            if await went_back(self._log, self._shelf.fold(committed.table_id), committed):
+                await self._rewind(committed, kept)
             await self._fill_gap(committed, kept)
             self._shelf.take(entry, committed, kept)
-        self._cursors.update(batch.cursors)
-        page = kept.page(self.shard, self._page, batch, self._cursors)
-        waiting = self._cursors != self._written and now_ms - self._written_ms >= CURSOR_MS
-        if page.hands or page.records or page.marks or page.dead or waiting:
+        self._read.update(batch.read)
+        page = kept.page(self.shard, self._page, batch, self._read)
+        waiting = page.cursors != self._written and now_ms - self._written_ms >= CURSOR_MS
+        if page.hands or page.records or page.marks or page.dead or page.lost or waiting:
             await self._write(page, now_ms)
         for note in kept.notes:
             logger.warning("history", note=note)
@@ -130,24 +147,39 @@ class ShardHistory:
 
     # --- what came before --------------------------------------------------------------------------------------
 
+    async def _know(self, committed: envelope.TableCommitted) -> None:
+        """The table's fold, from its mark if it is not there yet."""
+        if not self._shelf.knows(committed.table_id):
+            self._shelf.add(await self._fold_of(committed.table_id))
+
+    async def _rewind(self, committed: envelope.TableCommitted, kept: Kept) -> None:
+        """What was folded, and perhaps kept, is not what the log says: back to where both agree."""
+        table_id, seen = committed.table_id, self._shelf.fold(committed.table_id).epoch
+        lost, mark = await rewound(self._log, self._archive, committed, seen, await self._config_of(table_id))
+        kept.hands = [hand for hand in kept.hands if hand.history.hand_id not in lost.hand_ids]
+        kept.lost.append(lost)
+        kept.marks[table_id] = mark
+        self._shelf.add(TableFold(mark, await self._archive.history(mark.last_hand_id) if mark.last_hand_id else None))
+        logger.error("the end of a table's log was lost", table=table_id, version=lost.version, hands=lost.hand_ids)
+        report = envelope.TailLost(Service.HISTORY, seen, keys.table_log(table_id), f"{lost.version}-0")
+        await self._log.append(keys.commands(self.shard), envelope.encode(report))
+
     async def _fill_gap(self, committed: envelope.TableCommitted, kept: Kept) -> None:
-        """So that the entry can be folded: the table's mark, and its log from there."""
+        """So that the entry can be folded: the table's log from where its fold is."""
         table_id = committed.table_id
-        if not self._shelf.knows(table_id):
-            self._shelf.add(await self._fold_of(table_id, committed))
         gap = self._shelf.missing(committed)
         if gap is None:
             return
         stream = keys.table_log(table_id)
         for entry in await self._log.range(stream, f"{gap.after}-0", gap.before - gap.after - 1):
             earlier = envelope.decode_committed(entry.data)
-            if earlier.version < committed.version and earlier.epoch == committed.epoch:
+            if earlier.version < committed.version and earlier.epoch <= committed.epoch:
                 self._shelf.take(entry, earlier, kept)
 
-    async def _fold_of(self, table_id: str, committed: envelope.TableCommitted) -> TableFold:
+    async def _fold_of(self, table_id: str) -> TableFold:
         mark = await self._archive.mark(table_id)
         if mark is None:
-            return TableFold(TableMark(table_id, committed.epoch, config=await self._config_of(table_id)))
+            return TableFold(TableMark(table_id, config=await self._config_of(table_id)))
         last = await self._archive.history(mark.last_hand_id) if mark.last_hand_id else None
         return TableFold(mark, last)
 
