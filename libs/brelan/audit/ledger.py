@@ -1,23 +1,17 @@
 """Adds the ledger up again from its postings, and compares it with what the accounts and the tables say (M6).
 
-``audit(url)`` once, for ``brelan verify-log`` and the command line; ``audit_until`` all the time, inside the wallet.
+All of it at once, for ``brelan verify-log``; ``audit.continuous`` does it all the time, a little at a time.
 """
 
-import asyncio
-import contextlib
 from collections.abc import Mapping
 
 import msgspec
-import structlog
 from sqlalchemy import case, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from brelan.ledger.accounts import may_be_negative, table_account, table_of
-from brelan.sql.engine import DatabaseUnavailable, create_engine, reading
+from brelan.sql.engine import create_engine, reading
 from brelan.sql.schema import ledger_accounts, ledger_postings, ledger_transfers
-from brelan.telemetry import metrics
-
-logger = structlog.get_logger(__name__)
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -97,27 +91,6 @@ def escrow_differences(balances: Mapping[str, int], expected: Mapping[str, int])
     """
     wanted = {table_account(table_id): amount for table_id, amount in expected.items()}
     return _differences({account: amount for account, amount in balances.items() if table_of(account)}, wanted)
-
-
-async def audit_until(stop: asyncio.Event, engine: AsyncEngine, seconds: float) -> None:
-    """Again and again; figures go to the metrics, what is wrong to the log."""
-    while not stop.is_set():
-        try:
-            report = await audit_engine(engine)
-        except DatabaseUnavailable as error:
-            logger.warning("the books cannot be audited", reason=str(error))
-        else:
-            metrics.ledger_imbalance_minor_units.set(_deviation(report))
-            if not report.balanced:
-                logger.error("the books are wrong", problems=report.problems)
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(stop.wait(), seconds)
-
-
-def _deviation(report: Report) -> int:
-    """One figure for the alert: 0, or whatever is wrong with the books."""
-    misadded = sum(abs(difference.found - difference.expected) for difference in report.misadded)
-    return report.total or misadded or len(report.unbalanced) + len(report.negative)
 
 
 async def _balances(connection: AsyncConnection) -> dict[str, int]:

@@ -79,7 +79,7 @@ class SqlBooks:
             async with writing(self._engine) as connection:
                 if not await _turn_page(connection, page.page):
                     return None
-                balances = await _write_lines(connection, page.lines)
+                balances = await _write_lines(connection, page.page, page.lines)
                 await _write_outgoing(connection, page.outgoing, numbers)
                 await _write_dead(connection, page.dead)
                 await _write_cursors(connection, page.cursors, page.digests)
@@ -195,7 +195,7 @@ def _slices(values: Sequence[str]) -> list[Sequence[str]]:
 # --- writing --------------------------------------------------------------------------------------------------------
 
 
-async def _write_lines(connection: AsyncConnection, lines: Sequence[Line]) -> dict[str, Balance]:
+async def _write_lines(connection: AsyncConnection, page: int, lines: Sequence[Line]) -> dict[str, Balance]:
     """Transfers, accounts, postings. Answers the accounts' new balances."""
     if not lines:
         return {}
@@ -216,14 +216,14 @@ async def _write_lines(connection: AsyncConnection, lines: Sequence[Line]) -> di
                     "balance_after": new.amount,
                 }
             )
-    await connection.execute(insert(ledger_transfers), [_transfer_row(line) for line in lines])
+    await connection.execute(insert(ledger_transfers), [_transfer_row(page, line) for line in lines])
     await _write_accounts(connection, balances, before)
     if postings:
         await connection.execute(insert(ledger_postings), postings)
     return balances
 
 
-def _transfer_row(line: Line) -> dict[str, Any]:
+def _transfer_row(page: int, line: Line) -> dict[str, Any]:
     return {
         "transfer_id": line.transfer_id,
         "kind": line.decided.kind,
@@ -233,6 +233,7 @@ def _transfer_row(line: Line) -> dict[str, Any]:
         "at_ms": line.at_ms,
         "cause": line.cause,
         "trace": line.trace,
+        "page": page,
     }
 
 

@@ -93,6 +93,7 @@ ledger_transfers = Table(  # append-only: declined ones too, so that the same id
     Column("at_ms", BigInteger, nullable=False),
     Column("cause", Text, nullable=False),
     Column("trace", Text, nullable=False),
+    Column("page", BigInteger, nullable=False, server_default="0", index=True),  # 0: written before pages were noted
     CheckConstraint("outcome IN ('booked', 'declined')", name="outcome"),
 )
 

@@ -90,6 +90,21 @@ ledger_imbalance_minor_units = Gauge(
 escrow_difference_minor_units = Gauge(
     "brelan_escrow_difference_minor_units", "Escrow in the ledger less chips on the tables, with nothing on its way."
 )
+ledger_accounts = Gauge("brelan_ledger_accounts", "Accounts of the ledger.")
+ledger_checked = Counter(
+    "brelan_ledger_checked",
+    "Transfers and postings the auditor has looked at: new ones, and all of them again (swept).",
+    ["what", "how"],
+)
+ledger_sweeps = Counter("brelan_ledger_sweeps", "Times the auditor has looked at the whole ledger.")
+ledger_faults = Gauge("brelan_ledger_faults", "Things the auditor found wrong with the ledger: must be 0.")
+suspense_minor_units = Gauge(
+    "brelan_suspense_minor_units", "What stands in suspense after a lost tail, until somebody has looked."
+)
+unpublished_replies = Gauge("brelan_unpublished_replies", "Replies in the wallet's books, not yet on their streams.")
+unpublished_reply_seconds = Gauge(
+    "brelan_unpublished_reply_seconds", "How long the oldest of them has been seen waiting."
+)
 wallet_transfers = Counter("brelan_wallet_transfers", "Transfers asked of the wallet.", ["kind", "outcome"])
 
 overdue_transfers = Gauge(

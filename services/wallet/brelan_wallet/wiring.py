@@ -2,7 +2,7 @@
 
 import asyncio
 
-from brelan.audit.ledger import audit_until
+from brelan.audit.continuous import audit_until
 from brelan.audit.room import audit_escrow_until
 from brelan.eventlog.redis_log import RedisStore
 from brelan.sql import DatabaseError, create_engine, migrate
@@ -25,7 +25,7 @@ async def main(running: Running[WalletSettings]) -> None:
         wallet = Wallet(store, SqlBooks(engine), settings.shard_names)
         logs = {shard: store.log(shard) for shard in settings.shard_names}
         auditing = asyncio.gather(
-            audit_until(stop, engine, settings.audit_seconds),
+            audit_until(stop, engine, logs, SqlBooks(engine), settings.audit_seconds),
             audit_escrow_until(stop, logs, SqlBooks(engine), settings.audit_seconds),
         )
         try:

@@ -1,4 +1,4 @@
-"""What it takes to notice that the end of an event log was lost, and to set it right."""
+"""What it takes to notice that the end of an event log was lost, to set it right, and to audit what is new."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -10,6 +10,8 @@ down_revision = "0001"
 def upgrade() -> None:
     for cursors in ("ledger_cursors", "history_cursors"):
         op.add_column(cursors, sa.Column("digest", sa.LargeBinary(), nullable=True))
+    op.add_column("ledger_transfers", sa.Column("page", sa.BigInteger(), nullable=False, server_default="0"))
+    op.create_index("ix_ledger_transfers_page", "ledger_transfers", ["page"])
     op.create_table(
         "ledger_tails",
         sa.Column("shard", sa.Text(), nullable=False),
