@@ -12,7 +12,7 @@ import structlog
 
 from brelan.eventlog import keys
 from brelan.eventlog.keys import Service
-from brelan.eventlog.log import Log
+from brelan.eventlog.log import BEGINNING, Log
 from brelan.eventlog.plan import parse_id
 from brelan.eventlog.position import position_of
 from brelan.telemetry import metrics
@@ -38,40 +38,39 @@ async def cursors_of(log: Log, services: Sequence[Service]) -> dict[Service, dic
 
 
 class Readers:
-    """Of one stream."""
+    """Of one stream. ``watched``: it is said when one of them is late, for nobody else would."""
 
-    def __init__(self, shard: str, stream: str, services: Sequence[Service]) -> None:
+    def __init__(self, shard: str, stream: str, services: Sequence[Service], *, watched: bool = True) -> None:
         self.stream = stream
         self.behind: str | None = None  # what lies before this entry nobody needs any more; None: somebody may
         self._shard = shard
         self._services = tuple(services)
+        self._watched = watched
         self._said_ms = 0
 
-    def look(self, cursors: Mapping[Service, Mapping[str, str]], last_id: str, now_ms: int) -> None:
-        """``last_id``: where the stream ends, asked for before the cursors or after."""
-        stands = {service: cursors.get(service, {}).get(self.stream) for service in self._services}
-        known = [cursor for cursor in stands.values() if cursor is not None]
-        self.behind = earliest(*known) if len(known) == len(stands) else None
-        for service, cursor in stands.items():
-            self._note(service, cursor, last_id, now_ms)
+    async def look(self, log: Log, cursors: Mapping[Service, Mapping[str, str]], now_ms: int) -> None:
+        """Raises LogUnavailable."""
+        stands = {service: cursors.get(service, {}).get(self.stream, BEGINNING) for service in self._services}
+        behind = earliest(*stands.values())
+        self.behind = None if behind == BEGINNING else behind
+        if self._watched:
+            for service, cursor in stands.items():
+                waiting = await log.range(self.stream, after=cursor, count=1)
+                late_ms = max(0, now_ms - waiting[0].at_ms) if waiting else 0
+                _held_back.note(self._shard, service, late_ms)
+                self._say(service, cursor, late_ms, now_ms)
 
-    def _note(self, service: Service, cursor: str | None, last_id: str, now_ms: int) -> None:
-        """Late: by as much as the entries that it still has to take are old. The last one it took is the best guess."""
-        waiting = is_before(cursor or "0-0", last_id)
-        late_ms = 0
-        if waiting:
-            taken_ms = parse_id(cursor)[0] if cursor else 0
-            late_ms = now_ms - taken_ms if taken_ms else LATE_MS
-        _held_back.note(self._shard, service, late_ms)
-        if late_ms >= LATE_MS and now_ms - self._said_ms >= SAY_EVERY_MS:
-            self._said_ms = now_ms
-            logger.warning(
-                "a stream cannot be trimmed: a reader is behind, or was never there",
-                stream=self.stream,
-                reader=service.value,
-                cursor=cursor or "none",
-                end=last_id,
-            )
+    def _say(self, service: Service, cursor: str, late_ms: int, now_ms: int) -> None:
+        if late_ms < LATE_MS or now_ms - self._said_ms < SAY_EVERY_MS:
+            return
+        self._said_ms = now_ms
+        logger.warning(
+            "a stream cannot be trimmed: a reader is away, or was never there",
+            stream=self.stream,
+            reader=service.value,
+            cursor=cursor,
+            seconds=late_ms // 1000,
+        )
 
 
 class _HeldBack:

@@ -30,7 +30,7 @@ class Trimming:
         """Raises LogUnavailable."""
         if self._looked_ms is not None and 0 <= now_ms - self._looked_ms < self._look_ms:
             return
-        self._records.look(await cursors_of(log, (Service.HISTORY,)), await log.last_id(self._records.stream), now_ms)
+        await self._records.look(log, await cursors_of(log, (Service.HISTORY,)), now_ms)
         self._looked_ms = now_ms
 
     def trim(self, outputs: Outputs) -> None:

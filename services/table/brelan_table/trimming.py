@@ -62,7 +62,7 @@ class Trimming:
         self._feed_kept_ms = feed_kept_ms
         self._look_ms = look_ms
         self._inboxes = [
-            Readers(shard, stream, (Service.TABLE,))
+            Readers(shard, stream, (Service.TABLE,), watched=False)
             for stream in (keys.commands(shard), keys.dealt(shard), keys.wallet_replies(shard))
         ]
         self._requests = Readers(shard, keys.wallet_requests(shard), (Service.WALLET,))
@@ -84,11 +84,10 @@ class Trimming:
             return
         readers = (*self._inboxes, self._requests, self._feed)
         cursors = await cursors_of(log, (Service.TABLE, Service.DEALER, Service.WALLET, Service.HISTORY))
-        ends = await asyncio.gather(*(log.last_id(each.stream) for each in readers))
-        for each, end in zip(readers, ends, strict=True):
-            each.look(cursors, end, now_ms)
+        await asyncio.gather(*(each.look(log, cursors, now_ms) for each in readers))
+        feed_end = await log.last_id(self._feed.stream)
         archived = cursors[Service.HISTORY].get(self._feed.stream, BEGINNING)
-        self._ripen(standings, archived, feed_end=ends[-1])
+        self._ripen(standings, archived, feed_end)
         self._looked_ms = now_ms
         self._fresh = True
 
