@@ -35,6 +35,7 @@ from brelan.events.envelope import (
 from brelan.histories.queries import Histories
 from brelan.ledger.books import Balance, encode_balance
 from brelan.sql import migrate
+from brelan.sql.dead import DeadLetters
 from brelan.telemetry.health import Health, listen
 from brelan.views import messages as views
 from brelan_gateway.cashier import Cashier
@@ -102,9 +103,11 @@ class GatewayRoom:
         shards = {}
         for name, log in self.logs.items():
             inbox = Inbox(log, "g1", settings.busy_after_ms)
-            shards[name] = Shard(ShardFeed(log, inbox, HoleCardReader(log, open_hole_cards or PlainHoleCards())), inbox)
+            feed = ShardFeed(log, inbox, HoleCardReader(log, open_hole_cards or PlainHoleCards()))
+            shards[name] = Shard(feed, inbox, log)
         cashier = Cashier(store.log("wallet"), settings.welcome_amount)
-        self.room = Room(settings, shards, cashier, doorkeeper, Histories(settings.database_url), limits)
+        url = settings.database_url
+        self.room = Room(settings, shards, cashier, doorkeeper, Histories(url), limits, DeadLetters(url))
         self._listening = listen("127.0.0.1", 0)
         self._port = self._listening.getsockname()[1]
         self.host = f"127.0.0.1:{self._port}"
@@ -268,6 +271,7 @@ async def gateway_room(
         async with GatewayRoom(store or MemoryStore(), accounts, Keys(), given, logs, open_hole_cards) as room:
             yield room
             await room.room.histories.close()
+            await room.room.dead_letters.close()
     finally:
         await accounts.close()
 

@@ -379,6 +379,10 @@ async def test_the_interface_describes_itself(room: GatewayRoom) -> None:
         "/api/tables",
         "/api/tables/{table_id}",
         "/api/socket-tickets",
+        "/api/operator/tables/{table_id}",
+        "/api/operator/tables/{table_id}/log",
+        "/api/operator/tables/{table_id}/commands",
+        "/api/operator/dead",
     }
 
 

@@ -6,10 +6,12 @@ import click
 
 COMMANDS = {
     "bots": "brelan.cli.bots:bots",
+    "dead": "brelan.cli.operating:dead",
     "furnish": "brelan.cli.setup:furnish",
     "keys": "brelan.cli.setup:keys",
     "replay": "brelan.cli.replay:replay",
     "simulate": "brelan.cli.simulate:simulate_command",
+    "table": "brelan.cli.operating:table",
     "up": "brelan.cli.up:up",
     "verify-log": "brelan.cli.verify_log:verify_log",
 }

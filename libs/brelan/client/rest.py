@@ -103,6 +103,25 @@ class Client:
         """Its socket, to be entered: ``async with client.table(id) as table``."""
         return Table(self, table_id)
 
+    # --- for operators -----------------------------------------------------------------------------------------
+
+    async def operated_table(self, table_id: str) -> dict[str, Any]:
+        """``{"table": …, "problem": …}``, as in docs/api/rest.md."""
+        return await self._ask("GET", f"/api/operator/tables/{table_id}")
+
+    async def table_log(self, table_id: str, count: int = 50, before: int | None = None) -> dict[str, Any]:
+        query = f"?count={count}" + (f"&before={before}" if before else "")
+        return await self._ask("GET", f"/api/operator/tables/{table_id}/log{query}")
+
+    async def operate(self, table_id: str, command: str, key: str | None = None, **fields: Any) -> int:
+        """``operate(id, "UnfreezeTable", void_hand=True)``. The version that it led to."""
+        headers = {"Idempotency-Key": key or secrets.token_hex(16)}
+        body = {"type": command, **fields}
+        return int((await self._ask("POST", f"/api/operator/tables/{table_id}/commands", body, headers))["version"])
+
+    async def dead_letters(self, hours: int = 24, count: int = 100) -> list[dict[str, Any]]:
+        return list((await self._ask("GET", f"/api/operator/dead?hours={hours}&count={count}"))["dead"])
+
     # --- histories ---------------------------------------------------------------------------------------------
 
     async def hands(self, before: str | None = None, limit: int = 50) -> dict[str, Any]:

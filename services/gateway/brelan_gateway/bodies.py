@@ -96,6 +96,33 @@ class TableDetails(LobbyRow):
     config: dict[str, Any]
 
 
+class OperatorCommand(Body):
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"type": "UnfreezeTable", "void_hand": True}]}
+    )
+
+    type: Literal["PauseTable", "ResumeTable", "CloseTable", "ConfigureTable", "UnfreezeTable"]
+    void_hand: Annotated[
+        bool, Field(description="UnfreezeTable: every bet of the hand in play goes back, and the next one is dealt.")
+    ] = False
+    config: Annotated[dict[str, Any] | None, Field(description="ConfigureTable: whole.")] = None
+
+
+class OperatedTable(BaseModel):
+    table_id: str
+    table: Annotated[dict[str, Any] | None, Field(description="Null when its log cannot be read.")] = None
+    problem: str = ""
+
+
+class TableLog(BaseModel):
+    entries: list[dict[str, Any]]
+    next: Annotated[int | None, Field(description="The `before` of the page before this one.")]
+
+
+class Dead(BaseModel):
+    dead: list[dict[str, Any]]
+
+
 class OpenedTable(BaseModel):
     table_id: Annotated[str, Field(examples=["s00-k3f9x2"])]
     version: int

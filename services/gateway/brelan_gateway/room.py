@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from brelan.eventlog import keys
+from brelan.eventlog.log import Log
 from brelan.histories.queries import Histories
+from brelan.sql.dead import DeadLetters
 from brelan_gateway import refusals
 from brelan_gateway.cashier import Cashier
 from brelan_gateway.doorkeeper import Doorkeeper
@@ -24,6 +26,7 @@ ID_LENGTH = 6
 class Shard(msgspec.Struct, frozen=True):
     feed: ShardFeed
     inbox: Inbox
+    log: Log
 
 
 class Limits:
@@ -48,6 +51,7 @@ class Room:
         doorkeeper: Doorkeeper,
         histories: Histories,
         limits: Limits,
+        dead_letters: DeadLetters,
     ) -> None:
         self.settings = settings
         self.shards = shards
@@ -55,6 +59,7 @@ class Room:
         self.doorkeeper = doorkeeper
         self.histories = histories
         self.limits = limits
+        self.dead_letters = dead_letters
         self.sockets = OpenSockets(settings.max_sockets)
 
     def shard_of(self, table_id: str) -> Shard:

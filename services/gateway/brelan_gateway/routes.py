@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, FastAPI
 from fastapi.staticfiles import StaticFiles
 
 from brelan.telemetry.health import Health
-from brelan_gateway import bodies, entrance, handlers, probes
+from brelan_gateway import bodies, entrance, handlers, operators, probes
 from brelan_gateway.access import limited
 from brelan_gateway.answers import answer_errors
 from brelan_gateway.room import Room
@@ -56,5 +56,9 @@ def _api() -> APIRouter:
     route("GET", "/tables", handlers.tables)
     route("POST", "/tables", handlers.open_table, 201)
     route("GET", "/tables/{table_id}", handlers.table)
+    route("GET", "/operator/tables/{table_id}", operators.operated_table)
+    route("GET", "/operator/tables/{table_id}/log", operators.operated_log)
+    route("POST", "/operator/tables/{table_id}/commands", operators.operate_table)
+    route("GET", "/operator/dead", operators.dead_letters)
     route("POST", "/socket-tickets", handlers.socket_ticket, 201)
     return api

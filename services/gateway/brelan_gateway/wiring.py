@@ -12,6 +12,7 @@ from brelan.deck.keys import KeyFileError, load_hole_card_opener, load_signing_k
 from brelan.eventlog.redis_log import RedisStore
 from brelan.histories.queries import Histories
 from brelan.sql import DatabaseError, create_engine, migrate
+from brelan.sql.dead import DeadLetters
 from brelan.telemetry.health import listen
 from brelan.telemetry.service import Running, StartError
 from brelan_gateway.cashier import WALLET, Cashier
@@ -56,9 +57,9 @@ def build(settings: GatewaySettings, store: RedisStore, engine: AsyncEngine) -> 
     for shard in settings.shard_names:
         log = store.log(shard)
         inbox = Inbox(log, name, settings.busy_after_ms)
-        shards[shard] = Shard(ShardFeed(log, inbox, HoleCardReader(log, open_hole_cards)), inbox)
+        shards[shard] = Shard(ShardFeed(log, inbox, HoleCardReader(log, open_hole_cards)), inbox, log)
     doorkeeper = Doorkeeper(
         AccountStore(engine), Issuer(key), Verifier([key.public_key()]), TicketOffice(key), limits.failed_logins
     )
     cashier = Cashier(store.log(WALLET), settings.welcome_amount)
-    return Room(settings, shards, cashier, doorkeeper, Histories(engine), limits)
+    return Room(settings, shards, cashier, doorkeeper, Histories(engine), limits, DeadLetters(engine))
