@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from brelan.deck import dealing
-from brelan.deck.events import DeckShuffled, decode_entry
+from brelan.deck.events import DeckPutAway, DeckShuffled, decode_entry
 from brelan.deck.sealing import DeckSeal, HoleCardOpener
 from brelan.eventlog import keys
 from brelan.eventlog.dead import decode_dead
@@ -383,8 +383,12 @@ class Auditor:
             if table_id:
                 self._hole_cards(self.table(table_id), fields)
 
-    def _deck_entry(self, table: WatchedTable, entry_id: str, data: bytes) -> None:
+    def _deck_entry(self, table: WatchedTable, entry_id: str, data: bytes, trimmed: bool = False) -> None:
+        """``trimmed``: what was before it is gone, also of the hand that this entry may have ended."""
         for event in decode_entry(self._deck_seal.open(table.table_id, entry_id, data)).events:
+            trimmed = trimmed and not isinstance(event, DeckShuffled | DeckPutAway)
+            if trimmed:
+                continue
             if isinstance(event, DeckShuffled):
                 self.check(
                     "a deck is shuffled once",
@@ -522,6 +526,9 @@ class Auditor:
                 self.escrow_of(self.table(table_id))
 
     def archived(self, page: HistoryPage) -> None:
+        for lost in page.lost:
+            for hand_id in lost.hand_ids:
+                self._kept.pop(hand_id, None)
         for hand in page.hands:
             history = hand.history
             table = self.table(history.table_id)
@@ -597,7 +604,7 @@ class Auditor:
         table.shuffled = {}
         deck = node.find(keys.deck(table.table_id), Stream) or Stream()
         for entry_id, data in deck.after("0-0", None):
-            self._deck_entry(table, entry_id, data)
+            self._deck_entry(table, entry_id, data, trimmed=table.deck is None and not table.shuffled)
 
     # --- at the end --------------------------------------------------------------------------------------------
 
@@ -618,7 +625,7 @@ class Auditor:
                 "every hand ends",
                 table.state.hand is None,
                 table.table_id,
-                table.state.hand and table.state.hand.hand_id,
+                table.playing,
                 "is still open",
             )
 

@@ -4,14 +4,17 @@ So the services' own ``run`` loops, with their pauses and time-outs, are as quic
 """
 
 import asyncio
+import math
 from asyncio.base_events import BaseEventLoop
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+from collections.abc import Callable, Coroutine
+from contextvars import Context
+from typing import Any, TypeVar, TypeVarTuple, Unpack
 
 START_MS = 1_700_000_000_000
 LONGEST_WAIT_SECONDS = 3_600.0
 
 Result = TypeVar("Result")
+Arguments = TypeVarTuple("Arguments")
 
 
 class Stuck(Exception):
@@ -35,17 +38,28 @@ class _Sleeper:
 class VirtualLoop(BaseEventLoop):
     def __init__(self) -> None:
         super().__init__()
-        self._seconds = 0.0
+        self._microseconds = 0
         self._selector = _Sleeper(self)
 
     def time(self) -> float:
-        return self._seconds
+        return self._microseconds / 1_000_000
 
     def now_ms(self) -> int:
-        return START_MS + int(self._seconds * 1000)
+        return START_MS + self._microseconds // 1000
+
+    def call_at(
+        self,
+        when: float,
+        callback: Callable[[Unpack[Arguments]], object],
+        *args: Unpack[Arguments],
+        context: Context | None = None,
+    ) -> asyncio.TimerHandle:
+        """Whoever waits waits a microsecond at least: by a rounding error less would be no time, again and again."""
+        later = max(math.ceil(when * 1_000_000), self._microseconds + 1) / 1_000_000
+        return super().call_at(later, callback, *args, context=context)
 
     def pass_time(self, seconds: float) -> None:
-        self._seconds += min(seconds, LONGEST_WAIT_SECONDS)
+        self._microseconds += max(1, round(min(seconds, LONGEST_WAIT_SECONDS) * 1_000_000))
 
     def _process_events(self, _events: list[Any]) -> None:
         """There are none."""

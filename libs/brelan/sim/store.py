@@ -193,6 +193,7 @@ class DoorLog(MemoryLog):
         call: Callable[[], Coroutine[Any, Any, Result]],
     ) -> Result:
         await self._enter()
+        server = self._node.server_id
         faults, rate = self._faults, self._faults.rates.commit
         if self._strikes_dead("crash_before_commit", rate):
             die()
@@ -212,6 +213,7 @@ class DoorLog(MemoryLog):
             raise LogUnavailable("the connection broke")
         await self._linger()
         self._process.check()
+        self._same_server(server)
         return result
 
     async def _apply(
@@ -272,6 +274,11 @@ class DoorLog(MemoryLog):
         if self._node.away:
             raise LogUnavailable(f"{self._node.name} does not answer")
 
+    def _same_server(self, server: str) -> None:
+        """Who waits for an answer when the server goes hears of it; who does not may never know."""
+        if self._node.server_id != server:
+            raise LogUnavailable("the connection broke")
+
     async def _linger(self) -> None:
         chance = self._faults.chance
         if chance.random() < 0.2:
@@ -281,12 +288,19 @@ class DoorLog(MemoryLog):
 
     async def read(self, cursors: Mapping[str, str], count: int, block_ms: int) -> list[Entry]:
         await self._enter()
-        return await super().read(cursors, count, block_ms)
+        server = self._node.server_id
+        entries = await super().read(cursors, count, block_ms)
+        self._same_server(server)
+        return entries
 
     async def read_durable(self, cursors: Mapping[str, str], count: int, block_ms: int) -> Batch:
-        if self._node.replicas:
-            await self._enter()
-        return await super().read_durable(cursors, count, block_ms)
+        if not self._node.replicas:
+            return await super().read_durable(cursors, count, block_ms)
+        await self._enter()
+        server = self._node.server_id
+        batch = await super().read_durable(cursors, count, block_ms)
+        self._same_server(server)
+        return batch
 
     async def range(self, stream: str, after: str = "0-0", count: int | None = None) -> list[Entry]:
         await self._enter()

@@ -43,6 +43,7 @@ from brelan_table.handlers import TableHandler
 WALLET_SHARD = "wallet"
 LONGEST_HAND_SECONDS = 600.0  # of the world's time, with all its faults
 HEALING_SECONDS = 900.0
+IMMORTAL = 10**9  # lives without progress: he is spared
 
 
 class Setup(msgspec.Struct, frozen=True):
@@ -147,7 +148,9 @@ class World:
         self.services.table_handler = lambda shard: WatchedTableHandler(shard, self.auditor.live)
         self.places: dict[str, Place] = {}
         self._build()
-        self._cashier = Process(Place("cashier", loop, _nothing, self._crashed), 1)
+        cashiers = Place("cashier", loop, _nothing, self._crashed)
+        cashiers.barren = IMMORTAL
+        self._cashier = Process(cashiers, 1)
         self._configs = _tables(self.shards, chance)
 
     # --- building ----------------------------------------------------------------------------------------------
@@ -280,7 +283,8 @@ class World:
         over = self.loop.create_task(self.over.wait())
         await asyncio.wait((playing, over), return_when=asyncio.FIRST_COMPLETED)
         if playing.done() and (error := playing.exception()) is not None and self.found is None:
-            raise error
+            if not isinstance(error, Killed):
+                raise error
         return self._outcome()
 
     async def _play(self) -> None:
