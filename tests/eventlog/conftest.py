@@ -16,6 +16,7 @@ from brelan.eventlog.log import Log, Store
 from brelan.eventlog.memory_log import MemoryStore
 from brelan.eventlog.redis_log import RedisStore
 from brelan.eventlog.server import EmbeddedServer
+from tests.cluster.servers import ClusterServers
 from tests.fixtures_redis import bundled_server, fresh_redis_url, redis_server, redis_url
 from tests.requirements import need_program
 
@@ -25,6 +26,8 @@ STORES = [
     "memory",
     pytest.param("valkey", marks=pytest.mark.redis),
     pytest.param("redis", marks=pytest.mark.redis),
+    pytest.param("valkey cluster", marks=pytest.mark.redis),
+    pytest.param("redis cluster", marks=pytest.mark.redis),
     pytest.param("container", marks=pytest.mark.docker),
 ]
 
@@ -38,10 +41,13 @@ class Servers:
         self._folders = folders
         self._running = running
         self._urls: dict[str, str] = {}
+        self._clusters: dict[str, ClusterServers] = {}
         self._pairs: dict[str, tuple[EmbeddedServer, EmbeddedServer]] = {}
 
     def url(self, kind: str) -> str:
-        """Of an empty server."""
+        """Of an empty server, or cluster."""
+        if kind.endswith("cluster"):
+            return self._cluster(kind)
         if kind == "container" and kind not in self._urls:
             self._urls[kind] = self._in_a_container()
         if kind not in self._urls:
@@ -50,6 +56,13 @@ class Servers:
         with redis.Redis.from_url(self._urls[kind]) as client:
             client.flushall()
         return self._urls[kind]
+
+    def _cluster(self, kind: str) -> str:
+        if kind not in self._clusters:
+            made = ClusterServers(_program(kind.partition(" ")[0]), self._folders.mktemp("cluster"))
+            self._clusters[kind] = self._running.enter_context(made)
+        self._clusters[kind].flush()
+        return self._clusters[kind].url
 
     def pair(self, kind: str) -> tuple[EmbeddedServer, EmbeddedServer]:
         """A master, emptied, and its replica."""

@@ -60,7 +60,7 @@ def dealer(redis_url: str, tmp_path: Path) -> Iterator[Process]:
 @pytest.fixture
 async def store(redis_url: str) -> AsyncIterator[RedisStore]:
     store = RedisStore(redis_url)
-    await store.clients.command("HSET", keys.tables(SHARD), TABLE, b"")
+    await store.read(SHARD, "HSET", keys.tables(SHARD), TABLE, b"")
     yield store
     await store.close()
 
@@ -85,7 +85,7 @@ async def test_killed_again_and_again(dealer: Process, store: RedisStore, tmp_pa
         dealer.start()
         await until(log, before + 5)
         dealer.end(signal.SIGKILL)
-        await store.clients.command("DEL", keys.lease(SHARD, Service.DEALER))  # it would run out by itself
+        await store.read(SHARD, "DEL", keys.lease(SHARD, Service.DEALER))  # it would run out by itself
     asked.set()
     await asking
     dealer.start()

@@ -79,7 +79,7 @@ async def test_killed_again_and_again(history: Process, store: RedisStore, sqlit
             break
         history.end(signal.SIGKILL)
         for shard in ("s00", "s01"):
-            await store.clients.command("DEL", keys.lease(shard, Service.HISTORY))
+            await store.read(shard, "DEL", keys.lease(shard, Service.HISTORY))
     over.set()
     await playing
 

@@ -11,6 +11,8 @@ import httpx2
 import pytest
 
 from brelan.audit.ledger import audit
+from brelan.eventlog import keys
+from brelan.eventlog.keys import Service
 from brelan.eventlog.redis_log import RedisStore
 from brelan.events import money
 from brelan.events.money import BuyIn, CashOut, Deposit
@@ -37,7 +39,7 @@ async def store(redis_url: str) -> AsyncIterator[RedisStore]:
 
 async def release(store: RedisStore) -> None:
     """A killed wallet's lease would run out by itself; tests have no time to wait for that."""
-    await store.clients.command("DEL", "{wallet}:lease:wallet")
+    await store.read("wallet", "DEL", keys.lease("wallet", Service.WALLET))
 
 
 async def test_killed_again_and_again(wallet: Process, store: RedisStore, sqlite_url: str) -> None:

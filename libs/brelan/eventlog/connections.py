@@ -5,13 +5,14 @@ Automatic retries are off: whether a lost write is sent again is decided where i
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, cast
+from urllib.parse import urlsplit, urlunsplit
 
 import hiredis
 from redis.asyncio import BlockingConnectionPool, ConnectionPool, Redis
 from redis.asyncio.connection import AbstractConnection
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import BusyLoadingError, RedisError
+from redis.exceptions import BusyLoadingError, MovedError, RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from brelan.eventlog.log import BadCommit, LogUnavailable
@@ -20,6 +21,7 @@ MAX_BLOCK_MS = 2_000  # one XREAD waits no longer: a moved or dead server is not
 COMMAND_SECONDS = 3.0
 READER_SECONDS = MAX_BLOCK_MS / 1000 + COMMAND_SECONDS
 CONNECT_SECONDS = 2.0
+PROBE_SECONDS = 0.5
 MOST_CONNECTIONS = 64  # for commands; each blocked reader has one more of its own
 
 
@@ -52,6 +54,20 @@ class Clients:
         await self._readers.aclose()
 
 
+class Probe:
+    """One connection that gives up soon: for asking a node of a cluster that may be gone."""
+
+    def __init__(self, url: str) -> None:
+        pool = BlockingConnectionPool.from_url(
+            url, max_connections=1, timeout=PROBE_SECONDS, **(_options(PROBE_SECONDS) | _SOON)
+        )
+        self._client = _client(pool)
+        self.command: Callable[..., Awaitable[Any]] = self._client.execute_command
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+
 async def _pipelined(client: Redis, commands: Iterable[Sequence[Any]]) -> list[Any]:
     pipeline: Any = client.pipeline(transaction=False)
     for command in commands:
@@ -70,6 +86,9 @@ def _options(socket_seconds: float) -> dict[str, Any]:
         "health_check_interval": 0,
         "driver_info": None,
     }
+
+
+_SOON = {"socket_connect_timeout": PROBE_SECONDS}
 
 
 def _client(pool: ConnectionPool) -> Redis:
@@ -97,6 +116,48 @@ def _packing(kind: type[AbstractConnection]) -> type[AbstractConnection]:
     return PackingConnection
 
 
+# --- addresses ---------------------------------------------------------------------------------------------------
+
+CLUSTER = "+cluster"
+
+
+def is_cluster(url: str) -> bool:
+    """``redis+cluster://user:password@one:7000,two:7000`` (``rediss+cluster`` with TLS): some nodes of a cluster."""
+    return urlsplit(url).scheme.endswith(CLUSTER)
+
+
+def addresses(url: str) -> list[str]:
+    """``["one:7000", "two:7000"]``."""
+    return [_with_port(one) for one in urlsplit(url).netloc.rpartition("@")[2].split(",") if one]
+
+
+def _with_port(address: str) -> str:
+    return address if address.rpartition(":")[2].isdigit() else f"{address}:6379"
+
+
+def url_of(url: str, address: str) -> str:
+    """The URL of one node, with the cluster's credentials and options."""
+    parts = urlsplit(url)
+    credentials, at, _ = parts.netloc.rpartition("@")
+    host, _, port = address.rpartition(":")
+    if ":" in host and not host.startswith("["):  # IPv6, as a node says it
+        host = f"[{host}]"
+    netloc = f"{credentials}{at}{host}:{port}"
+    return urlunsplit((parts.scheme.removesuffix(CLUSTER), netloc, "/0", parts.query, ""))
+
+
+# --- errors ------------------------------------------------------------------------------------------------------
+
+
+class Redirected(LogUnavailable):
+    """Another node of the cluster has the slot. Nothing was written."""
+
+    def __init__(self, sentence: str, slot: int, address: str) -> None:
+        super().__init__(sentence)
+        self.slot = slot
+        self.address = address  # "" when nobody said
+
+
 _SENTENCES = {
     "OOM": "is out of memory and takes no writes: give it more (maxmemory), or trim",
     "MISCONF": "cannot write to its disk and takes no writes",
@@ -106,6 +167,8 @@ _SENTENCES = {
     "NOREPLICAS": "has too few replicas and takes no writes",
     "MASTERDOWN": "is a replica that has lost its master",
     "CLUSTERDOWN": "is a cluster with missing nodes",
+    "ASK": "is a cluster that is moving this slot: it waits until that is done",
+    "TRYAGAIN": "is a cluster that is moving this slot: it waits until that is done",
     "NOAUTH": "asks for a password: BRELAN_REDIS_URL has to hold one",
     "WRONGPASS": "does not know the user or password in BRELAN_REDIS_URL",
     "NOPERM": "does not let this service's user do that",
@@ -115,6 +178,9 @@ _SENTENCES = {
 def failure(error: RedisError | OSError) -> LogUnavailable | ValueError:
     """What to raise instead: ValueError for what can never work, LogUnavailable for everything else."""
     code = _code(error)
+    if isinstance(error, MovedError):
+        sentence = f"this is a node of a cluster: name it so, redis+cluster://..., in BRELAN_REDIS_URL ({error})"
+        return Redirected(sentence, error.slot_id, f"{error.host}:{error.port}")
     if code == "BADCOMMIT":
         return BadCommit(str(error).removeprefix("BADCOMMIT "))
     if code == "WRONGTYPE":
@@ -128,7 +194,7 @@ def failure(error: RedisError | OSError) -> LogUnavailable | ValueError:
 
 def is_answer(error: RedisError | OSError) -> bool:
     """Whether the server said no: then nothing was written, and asking again at once is of no use."""
-    return _code(error) in {"BADCOMMIT", "WRONGTYPE", *_SENTENCES}
+    return _code(error) in {"BADCOMMIT", "WRONGTYPE", "MOVED", *_SENTENCES}
 
 
 def _code(error: Exception) -> str:

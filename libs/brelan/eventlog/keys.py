@@ -51,7 +51,7 @@ FAMILIES: tuple[Family, ...] = (
     Family(
         "records", "stream", "shard", (D,), (H,), "hole cards of finished hands, sealed to the history service", True
     ),
-    Family("dead", "stream", "shard", (T, D), (), "poison entries with their errors; each service its own stream"),
+    Family("dead", "stream", "shard", (T, D), (G,), "poison entries with their errors; each service its own stream"),
     Family("deadlines", "zset", "shard", (T,), (C,), "table id by the time its open wait is due, in ms"),
     Family("tables", "hash", "shard", (T,), (G, D, W, H), "table id to its configuration"),
     Family("heartbeat", "string", "shard", (T,), (G,), "when the table service last committed, in ms"),
@@ -72,6 +72,7 @@ FAMILIES: tuple[Family, ...] = (
 )
 
 WALLET_TAG = "{wallet}"
+ROOM = "room"  # like a shard of its own, for what belongs to none
 
 
 def shard_name(number: int) -> str:
@@ -216,7 +217,7 @@ def hole(table_id: str) -> str:
 
 
 def workers(service: Service) -> str:
-    return f"{{room}}:workers:{service}"
+    return f"{prefix(ROOM)}workers:{service}"
 
 
 def cashier() -> str:

@@ -16,6 +16,7 @@ from brelan.eventlog.durable import Bounds, Mark, encode_mark
 from brelan.eventlog.encoding import FIELD, entries_of, entries_of_streams, milliseconds
 from brelan.eventlog.keys import Service
 from brelan.eventlog.log import BEGINNING, Batch, LogUnavailable
+from brelan.eventlog.node import Node
 
 
 class DurableMarks:
@@ -74,7 +75,7 @@ class DurableMarks:
     # --- reading -----------------------------------------------------------------------------------------------
 
     async def read(
-        self, clients: Clients, marks: Sequence[str], cursors: Mapping[str, str], count: int, block_ms: int
+        self, marks: Sequence[str], cursors: Mapping[str, str], count: int, block_ms: int, node: Node
     ) -> Batch:
         """The marks, then entries up to them: in one round trip, or when a mark moves.
 
@@ -83,7 +84,7 @@ class DurableMarks:
         """
         block = ("BLOCK", block_ms) if block_ms > 0 else ()
         seen = [self.bounds.ids.get(mark, BEGINNING) for mark in marks]
-        _, *newest, found, now = await clients.read_and(
+        _, *newest, found, now = await node.clients.read_and(
             ("XREAD", "COUNT", 1, *block, "STREAMS", *marks, *seen),
             *(("XREVRANGE", mark, "+", "-", "COUNT", 1) for mark in marks),
             ("XREAD", "COUNT", count, "STREAMS", *cursors.keys(), *cursors.values()),
