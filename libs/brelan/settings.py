@@ -17,6 +17,8 @@ class RoomSettings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="BRELAN_", extra="ignore", frozen=True)
 
     redis_url: str = ""  # the event log; empty: none was given, and whoever needs one starts its own or says so
+    replicas: int = Field(default=0, ge=0, le=8)  # that must have what anybody outside a shard is told
+    replica_wait_ms: int = Field(default=1_000, ge=10, le=2_000)
     broker_url: str = ""  # Celery's own Redis, which may lose everything
     sql_url: str = ""  # ledger, accounts, histories; empty: SQLite in the data folder
     data: Path = Path("var")

@@ -9,12 +9,14 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from brelan.eventlog import keys
+from brelan.eventlog.redis_log import RedisStore
+from brelan.eventlog.blocking import BlockingStore
 from brelan.events.commands import ExpireTurn
 from brelan.events.envelope import TurnExpired, decode_command
 from brelan.telemetry import metrics
 from brelan_timer.celery_app import EXPIRE_TURNS, REPORT_OVERDUE, make_app
 from brelan_timer.settings import TimerSettings
-from brelan_timer.tasks import connect, expire_turns, report_overdue
+from brelan_timer.tasks import expire_turns, report_overdue
 
 pytestmark = pytest.mark.redis
 
@@ -24,8 +26,8 @@ DEADLINES = keys.deadlines(SHARD)
 
 @pytest.fixture
 def store(redis_url: str) -> Iterator[Redis]:
-    with connect(redis_url) as store:
-        yield store
+    with BlockingStore(redis_url) as store:
+        yield store.client(SHARD)
 
 
 def now_ms(store: Redis) -> int:
@@ -74,8 +76,8 @@ def test_a_task_that_waited_long_is_worth_a_line(store: Redis) -> None:
 
 
 def test_a_server_that_is_away_is_an_error_and_is_not_tried_again() -> None:
-    with pytest.raises(RedisError):
-        expire_turns(connect("redis://127.0.0.1:1/0"), SHARD, [("s00-a", 1)], 1)
+    with BlockingStore("redis://127.0.0.1:1/0") as store, pytest.raises(RedisError):
+        store.on(SHARD, lambda client: expire_turns(client, SHARD, [("s00-a", 1)], 1))
 
 
 def test_overdue_deadlines_are_counted_over_all_shards(store: Redis) -> None:
@@ -83,7 +85,7 @@ def test_overdue_deadlines_are_counted_over_all_shards(store: Redis) -> None:
     store.zadd(DEADLINES, {"s00-a": now - 5_000, "s00-b": now - 500, "s00-c": now + 5_000})
     store.zadd(keys.deadlines("s01"), {"s01-a": now - 1_500})
     with structlog.testing.capture_logs() as lines:
-        assert report_overdue(store, ["s00", "s01", "s02"]) == 2
+        assert report_overdue([(store, ["s00", "s01"]), (store, ["s02"])]) == 2
     assert [(line["shard"], line["count"]) for line in lines] == [("s00", 1), ("s01", 1)]
     assert 5 <= metrics.inbox_lag_seconds.labels("timer")._value.get() < 10
     assert metrics.inbox_waiting_entries.labels("timer")._value.get() == 2
@@ -91,7 +93,7 @@ def test_overdue_deadlines_are_counted_over_all_shards(store: Redis) -> None:
 
 def test_nothing_overdue_is_no_line(store: Redis) -> None:
     with structlog.testing.capture_logs() as lines:
-        assert report_overdue(store, ["s00", "s01"]) == 0
+        assert report_overdue([(store, ["s00", "s01"])]) == 0
     assert lines == []
     assert metrics.inbox_lag_seconds.labels("timer")._value.get() == 0
 
@@ -108,3 +110,19 @@ def test_no_task_ever_waits_in_celery(redis_url: str) -> None:
         assert not {"eta", "countdown"} & set(entry.get("options", {}))
     assert app.conf.broker_transport_options["visibility_timeout"] == 60
     assert (app.conf.worker_pool, app.conf.worker_enable_remote_control) == ("threads", False)
+
+
+async def test_rubbish_among_the_deadlines_is_read_and_led_to_nothing(store: Redis, redis_url: str) -> None:
+    """Members that are no text and scores that are no time: the others are enforced, and the report is made."""
+    now = now_ms(store)
+    store.zadd(DEADLINES, {b"\xff\xfe": 1, b"": 2, b"s00-ever": float("-inf"), b"s00-half": 2.5, b"s00-true": now - 5})
+    events = RedisStore(redis_url)
+    try:
+        due = await events.log(SHARD).due(DEADLINES, now, 10)
+    finally:
+        await events.close()
+    assert ("s00-true", now - 5) in due
+    assert len(due) == 5
+    expire_turns(store, SHARD, due, now)
+    assert TurnExpired("s00-true", ExpireTurn(now - 5)) in appended(store)
+    assert report_overdue(store, [SHARD]) == 4

@@ -8,12 +8,14 @@ from typing import Any, cast
 from urllib.parse import urlsplit, urlunsplit
 
 import hiredis
+from redis import Redis as SynchronousRedis
 from redis.asyncio import BlockingConnectionPool, ConnectionPool, Redis
 from redis.asyncio.connection import AbstractConnection
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import BusyLoadingError, MovedError, RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
+from redis.retry import Retry as SynchronousRetry
 
 from brelan.eventlog.log import BadCommit, LogUnavailable
 
@@ -66,6 +68,18 @@ class Probe:
 
     async def close(self) -> None:
         await self._client.aclose()
+
+
+def blocking_client(url: str) -> SynchronousRedis:
+    """For threads."""
+    return SynchronousRedis.from_url(
+        url,
+        protocol=2,
+        retry=SynchronousRetry(NoBackoff(), 0),
+        socket_timeout=COMMAND_SECONDS,
+        socket_connect_timeout=COMMAND_SECONDS,
+        health_check_interval=0,
+    )
 
 
 async def _pipelined(client: Redis, commands: Iterable[Sequence[Any]]) -> list[Any]:

@@ -6,6 +6,7 @@ call is awaited in the background, so that nobody else can be given it.
 """
 
 import asyncio
+import math
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -24,6 +25,7 @@ from brelan.eventlog.plan import Plan, check_slot
 from brelan.eventlog.position import MOST_OWNERS, owner_of, position_of
 from brelan.eventlog.redis_durable import DurableMarks, last_id_of
 from brelan.eventlog.routing import router
+from brelan.settings import RoomSettings
 
 Answer = TypeVar("Answer")
 
@@ -138,6 +140,11 @@ class RedisStore:
             asked.cancel()
         await asyncio.gather(*self._asked, return_exceptions=True)
         await self._router.close()
+
+
+def open_store(settings: RoomSettings) -> RedisStore:
+    """The room's event log."""
+    return RedisStore(settings.redis_url, replicas=settings.replicas, wait_ms=settings.replica_wait_ms)
 
 
 async def _until_answered(call: Callable[[], Awaitable[Answer]]) -> Answer:
@@ -292,7 +299,10 @@ class RedisLog:
 
     async def due(self, key: str, until: int, count: int) -> list[tuple[str, int]]:
         found = await self._ask("ZRANGEBYSCORE", key, "-inf", until, "WITHSCORES", "LIMIT", 0, count)
-        return [(member.decode(), int(score)) for member, score in zip(found[::2], found[1::2], strict=True)]
+        return [
+            (member.decode(errors="replace"), _score(score))
+            for member, score in zip(found[::2], found[1::2], strict=True)
+        ]
 
     async def _ask(self, command: str, key: str, *arguments: str | int) -> Any:
         check_slot(self.shard, key)
@@ -332,3 +342,12 @@ def _run_id(info: bytes) -> str:
         if line.startswith(b"run_id:"):
             return line.partition(b":")[2].decode()
     raise ValueError("the server does not say its run_id")
+
+
+def _score(text: bytes) -> int:
+    """Whoever put rubbish into a set must not stop those who read it: what is no time was due long ago."""
+    try:
+        return int(text)
+    except ValueError:
+        score = float(text)
+        return int(score) if math.isfinite(score) else -(2**53)

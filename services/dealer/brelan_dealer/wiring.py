@@ -4,7 +4,7 @@ from pathlib import Path
 
 from brelan.deck.keys import GATEWAY_HOLE_PUBLIC, HISTORY_PUBLIC, KeyFileError, load_deck_seal, load_keys
 from brelan.eventlog.keys import Service
-from brelan.eventlog.redis_log import RedisStore
+from brelan.eventlog.redis_log import open_store
 from brelan.eventlog.worker import ShardWorker
 from brelan.settings import RoomSettings
 from brelan.telemetry.service import Running, StartError
@@ -14,7 +14,7 @@ from brelan_dealer.handlers import DealerHandler, SealedDecks
 async def main(running: Running[RoomSettings]) -> None:
     settings = running.settings
     sealed = sealed_decks(settings.key_folder)
-    store = RedisStore(settings.redis_url)
+    store = open_store(settings)
     try:
         if await running.until_answers("event log", store.ping):
             worker = ShardWorker(

@@ -9,7 +9,7 @@ from brelan.auth.accounts import AccountStore
 from brelan.auth.tickets import TicketOffice
 from brelan.auth.tokens import Issuer, Verifier
 from brelan.deck.keys import KeyFileError, load_hole_card_opener, load_signing_key
-from brelan.eventlog.redis_log import RedisStore
+from brelan.eventlog.redis_log import RedisStore, open_store
 from brelan.histories.queries import Histories
 from brelan.sql import DatabaseError, create_engine, migrate
 from brelan.sql.dead import DeadLetters
@@ -31,7 +31,7 @@ async def main(running: Running[GatewaySettings]) -> None:
     async with contextlib.AsyncExitStack() as open_things:
         try:
             listening = open_things.enter_context(contextlib.closing(listen(settings.host, settings.port)))
-            store = RedisStore(settings.redis_url)
+            store = open_store(settings)
             open_things.push_async_callback(store.close)
             engine = create_engine(settings.database_url)
             open_things.push_async_callback(engine.dispose)

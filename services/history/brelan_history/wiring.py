@@ -1,7 +1,7 @@
 """Everything history is made of, on one screen."""
 
 from brelan.deck.keys import KeyFileError, load_record_opener
-from brelan.eventlog.redis_log import RedisStore
+from brelan.eventlog.redis_log import open_store
 from brelan.sql import DatabaseError, create_engine, migrate
 from brelan.sql.archive import SqlArchive
 from brelan.telemetry.service import Running, StartError
@@ -18,7 +18,7 @@ async def main(running: Running[HistorySettings]) -> None:
         engine = create_engine(settings.database_url)
     except (DatabaseError, KeyFileError) as error:
         raise StartError(str(error)) from error
-    store = RedisStore(settings.redis_url)
+    store = open_store(settings)
     archive = SqlArchive(engine)
     try:
         if await running.until_answers("event log", store.ping):

@@ -1,7 +1,7 @@
 """Everything the table service is made of, on one screen."""
 
 from brelan.eventlog.keys import Service
-from brelan.eventlog.redis_log import RedisStore
+from brelan.eventlog.redis_log import open_store
 from brelan.eventlog.worker import ShardWorker
 from brelan.rules.rejections import SENTENCES
 from brelan.settings import RoomSettings
@@ -16,7 +16,7 @@ for reader in (Service.GATEWAY, Service.WALLET, Service.HISTORY):
 
 
 async def main(running: Running[RoomSettings]) -> None:
-    store = RedisStore(running.settings.redis_url)
+    store = open_store(running.settings)
     try:
         if await running.until_answers("event log", store.ping):
             shards = running.settings.shard_names

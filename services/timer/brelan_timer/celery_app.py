@@ -11,6 +11,7 @@ from typing import Any
 from celery import Celery
 from celery.app.amqp import AMQP
 
+from brelan.eventlog.blocking import BlockingStore
 from brelan_timer import tasks
 from brelan_timer.settings import TimerSettings
 
@@ -93,13 +94,13 @@ def make_app(settings: TimerSettings) -> Celery:
     app = Celery("brelan-timer", broker=settings.broker_url, set_as_current=False)
     app.conf.update(CONFIGURATION, worker_concurrency=settings.worker_threads)
     app.amqp.Connection = QuickConnection
-    store = tasks.connect(settings.redis_url)
+    store = BlockingStore(settings.redis_url)
 
     def expire_turns(shard: str, due: Sequence[tuple[str, int]], dispatched_ms: int) -> int:
-        return tasks.expire_turns(store, shard, due, dispatched_ms)
+        return store.on(shard, lambda client: tasks.expire_turns(client, shard, due, dispatched_ms))
 
     def report_overdue() -> int:
-        return tasks.report_overdue(store, settings.shard_names)
+        return tasks.report_overdue(store.spread(settings.shard_names))
 
     app.task(name=EXPIRE_TURNS)(expire_turns)
     app.task(name=REPORT_OVERDUE)(report_overdue)

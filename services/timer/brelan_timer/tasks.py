@@ -1,11 +1,9 @@
 """What Celery carries out. Run twice, or late, these do no harm: the table decides whether a deadline still stands."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import structlog
 from redis import Redis
-from redis.backoff import NoBackoff
-from redis.retry import Retry
 
 from brelan.eventlog import failpoints, keys
 from brelan.eventlog.encoding import FIELD, milliseconds
@@ -14,23 +12,10 @@ from brelan.events.commands import ExpireTurn
 from brelan.events.envelope import TurnExpired, encode
 from brelan.telemetry import metrics
 
-STORE_SECONDS = 3.0
 BEHIND_MS = 1_000  # a task that waited longer than this is worth a line
 OVERDUE_MS = 1_000
 
 logger = structlog.get_logger(__name__)
-
-
-def connect(redis_url: str) -> Redis:
-    """For all threads. Without retries: whatever fails is handed out again by the sweeper."""
-    return Redis.from_url(
-        redis_url,
-        protocol=2,
-        retry=Retry(NoBackoff(), 0),
-        socket_timeout=STORE_SECONDS,
-        socket_connect_timeout=STORE_SECONDS,
-        health_check_interval=0,
-    )
 
 
 def expire_turns(store: Redis, shard: str, due: Sequence[tuple[str, int]], dispatched_ms: int) -> int:
@@ -56,8 +41,27 @@ def standing(due: Sequence[tuple[str, int]], scores: Sequence[float | None], now
     ]
 
 
-def report_overdue(store: Redis, shards: Sequence[str]) -> int:
-    """Deadlines that nobody has enforced for a second: something on their way does not work."""
+def report_overdue(stores: Iterable[tuple[Redis, Sequence[str]]]) -> int:
+    """Deadlines that nobody has enforced for a second: something on their way does not work.
+
+    ``stores``: each server with its shards.
+    """
+    counts: dict[str, int] = {}
+    late_ms = 0
+    for store, shards in stores:
+        found, oldest_ms = _overdue(store, shards)
+        counts |= found
+        late_ms = max(late_ms, oldest_ms)
+    metrics.inbox_waiting_entries.labels(Service.TIMER).set(sum(counts.values()))
+    metrics.inbox_lag_seconds.labels(Service.TIMER).set(late_ms / 1000)
+    for shard, count in counts.items():
+        if count:
+            logger.warning("deadlines are overdue", shard=shard, count=count, oldest_ms=late_ms)
+    return sum(counts.values())
+
+
+def _overdue(store: Redis, shards: Sequence[str]) -> tuple[dict[str, int], int]:
+    """How many of each shard, and for how long the oldest is due."""
     pipeline = store.pipeline(transaction=False)
     pipeline.time()
     for shard in shards:
@@ -68,12 +72,7 @@ def report_overdue(store: Redis, shards: Sequence[str]) -> int:
         pipeline.zcount(keys.deadlines(shard), "-inf", now_ms - OVERDUE_MS)
     counts = dict(zip(shards, pipeline.execute(), strict=True))
     oldest_ms = min((int(score) for found in lowest for _, score in found), default=now_ms)
-    metrics.inbox_waiting_entries.labels(Service.TIMER).set(sum(counts.values()))
-    metrics.inbox_lag_seconds.labels(Service.TIMER).set(max(0, now_ms - oldest_ms) / 1000)
-    for shard, count in counts.items():
-        if count:
-            logger.warning("deadlines are overdue", shard=shard, count=count, oldest_ms=now_ms - oldest_ms)
-    return sum(counts.values())
+    return counts, now_ms - oldest_ms
 
 
 def _scores(store: Redis, shard: str, table_ids: Sequence[str]) -> tuple[list[float | None], int]:

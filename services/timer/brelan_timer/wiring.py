@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import AsyncIterator, Coroutine
 from typing import Any
 
-from brelan.eventlog.redis_log import RedisStore
+from brelan.eventlog.redis_log import open_store
 from brelan.telemetry.health import Health
 from brelan.telemetry.service import Main, Running, StartError
 from brelan_timer.broker import Broker
@@ -22,7 +22,7 @@ BROKER_SECONDS = 2.0
 async def sweep(running: Running[TimerSettings]) -> None:
     """Finds what is due and hands it to Celery."""
     async with _broker(running) as broker:
-        store = RedisStore(running.settings.redis_url)
+        store = open_store(running.settings)
         try:
             if await running.until_answers("event log", store.ping):
                 backlog, shards = Backlog(), running.settings.shard_names

@@ -4,7 +4,7 @@ import asyncio
 
 from brelan.audit.continuous import audit_until
 from brelan.audit.room import audit_escrow_until
-from brelan.eventlog.redis_log import RedisStore
+from brelan.eventlog.redis_log import open_store
 from brelan.sql import DatabaseError, create_engine, migrate
 from brelan.sql.books import SqlBooks
 from brelan.telemetry.service import Running, StartError
@@ -20,7 +20,7 @@ async def main(running: Running[WalletSettings]) -> None:
         engine = create_engine(settings.database_url)
     except DatabaseError as error:
         raise StartError(str(error)) from error
-    store = RedisStore(settings.redis_url)
+    store = open_store(settings)
     try:
         wallet = Wallet(store, SqlBooks(engine), settings.shard_names)
         logs = {shard: store.log(shard) for shard in settings.shard_names}
