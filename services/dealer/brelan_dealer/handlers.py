@@ -248,7 +248,9 @@ class DealerHandler:
 
 
 def _first_shuffle(events: Sequence[AnyDeckEvent]) -> int:
-    return next((place for place, event in enumerate(events) if isinstance(event, DeckShuffled)), 0)
+    """Or where the deck was put away: the entry that ended the hand may have closed the table too."""
+    beginnings = (place for place, event in enumerate(events) if isinstance(event, DeckShuffled | DeckPutAway))
+    return next(beginnings, 0)
 
 
 def _kind(answer: Answer) -> str:
