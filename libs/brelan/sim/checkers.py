@@ -14,7 +14,7 @@ from brelan.eventlog import keys
 from brelan.eventlog.dead import decode_dead
 from brelan.eventlog.keys import Service
 from brelan.eventlog.log import Append, Commit
-from brelan.eventlog.memory_log import SortedSet, Stream, String
+from brelan.eventlog.memory_log import Hash, SortedSet, Stream, String
 from brelan.eventlog.tables import decode_state, encode_state
 from brelan.events import table as facts
 from brelan.events.envelope import GatewayAlive, TableCommitted, decode_command, decode_committed
@@ -79,6 +79,8 @@ class Auditor:
         self._shelves = shelves
         self._fail = fail
         self._truth: dict[tuple[str, int], set[Held]] = {}  # hand, seat -> all that it ever held
+        self._numbers: dict[tuple[str, Service], int] = {}  # of the next commit
+        self._owners: dict[tuple[str, int], set[str]] = {}  # hand, seat -> whose it is
         self._answers: dict[Key, Answer] = {}
         self._must_refuse: set[Key] = set()
         self._served: dict[str, Gaps] = {}
@@ -101,7 +103,15 @@ class Auditor:
 
     # --- the event log -----------------------------------------------------------------------------------------
 
+    def fenced(self, shard: str, service: Service) -> None:
+        self._numbers[shard, service] = self._numbers.get((shard, service), 0) + 1
+
     def committed(self, node: Node, shard: str, commit: Commit) -> None:
+        number = self._numbers.get((shard, commit.service), 0)
+        self.check(
+            "an overtaken owner writes nothing", commit.number == number, shard, commit.service, commit.number, number
+        )
+        self._numbers[shard, commit.service] = number + 1
         match commit.service:
             case Service.TABLE:
                 self._table_committed(node, shard, commit)
@@ -259,8 +269,10 @@ class Auditor:
                     self._up_cards(hand_id, each.seat, each.up)
                 if community is not None:
                     self.check("cards are what was dealt", table.deck is not None, hand_id, ": no deck")
-            case facts.HandStarted(hand_id=hand_id):
+            case facts.HandStarted(hand_id=hand_id, players=players):
                 table.playing = hand_id
+                for player in players:
+                    self._owners.setdefault((hand_id, player.seat), set()).add(player.player_id)
             case facts.HandShown(hand=hand):
                 self._shown(table.playing, hand)
             case facts.ShowdownResolved(hand_id=hand_id, hands=hands):
@@ -432,16 +444,14 @@ class Auditor:
                 field,
             )
 
-    def saw_cards(self, table_id: str, player_id: str, cards: OwnCards) -> None:
+    def saw_cards(self, player_id: str, cards: OwnCards) -> None:
         """On a player's socket."""
-        state = self.table(table_id).state
-        seats = [*state.last_players, *(state.hand.players if state.hand else ())]
-        his = any((each.seat, each.player_id) == (cards.seat, player_id) for each in seats)
+        his = player_id in self._owners.get((cards.hand_id, cards.seat), ())
         held = {card_from_text(card) for card in cards.cards}
         truths = self._truth.get((cards.hand_id, cards.seat), set())
         self.check(
             "a player is sent his own cards",
-            (his or self.table(table_id).disturbed) and any(held <= {*own, *thrown} for own, thrown in truths),
+            his and any(held <= {*own, *thrown} for own, thrown in truths),
             player_id,
             "was sent cards of seat",
             cards.seat,
@@ -551,6 +561,10 @@ class Auditor:
 
     def replaced(self, node: Node, shards: Sequence[str]) -> None:
         """What was lost is forgotten here too; what was acknowledged behind the durable mark must be there."""
+        for (shard, service), number in self._numbers.items():
+            if shard in shards:
+                position = node.find(keys.position(shard, service), Hash) or Hash()
+                self._numbers[shard, service] = min(number, int(position.get("number", b"0")))
         for table in self.tables.values():
             if table.shard in shards:
                 self._fold_again(node, table)
@@ -603,8 +617,8 @@ class Auditor:
         table.deck = None
         table.shuffled = {}
         deck = node.find(keys.deck(table.table_id), Stream) or Stream()
-        for entry_id, data in deck.after("0-0", None):
-            self._deck_entry(table, entry_id, data, trimmed=table.deck is None and not table.shuffled)
+        for place, (entry_id, data) in enumerate(deck.after("0-0", None)):
+            self._deck_entry(table, entry_id, data, trimmed=place == 0)
 
     # --- at the end --------------------------------------------------------------------------------------------
 

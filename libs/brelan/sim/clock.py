@@ -8,7 +8,7 @@ import math
 from asyncio.base_events import BaseEventLoop
 from collections.abc import Callable, Coroutine
 from contextvars import Context
-from typing import Any, TypeVar, TypeVarTuple, Unpack
+from typing import Any, TypeVar, TypeVarTuple
 
 START_MS = 1_700_000_000_000
 LONGEST_WAIT_SECONDS = 3_600.0
@@ -50,8 +50,8 @@ class VirtualLoop(BaseEventLoop):
     def call_at(
         self,
         when: float,
-        callback: Callable[[Unpack[Arguments]], object],
-        *args: Unpack[Arguments],
+        callback: Callable[[*Arguments], object],
+        *args: *Arguments,
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
         """Whoever waits waits a microsecond at least: by a rounding error less would be no time, again and again."""

@@ -26,6 +26,8 @@ class Watching(Protocol):
     def step(self) -> None:
         """Before a call. Raises Killed when the world is over."""
 
+    def fenced(self, shard: str, service: Service) -> None: ...
+
     def committed(self, shard: str, commit: Commit) -> None: ...
 
     def appended(self, shard: str, stream: str, data: Sequence[bytes], ids: Sequence[str]) -> None: ...
@@ -167,8 +169,8 @@ class DoorLog(MemoryLog):
     """The log of a shard, as a process reaches it: late, in vain, or with its last act."""
 
     def __init__(self, servers: Servers, process: Process, shard: str) -> None:
-        self._node = servers.node_of(shard)
-        super().__init__(self._node, shard)
+        self.node = servers.node_of(shard)
+        super().__init__(self.node, shard)
         self._servers = servers
         self._faults = servers.faults
         self._process = process
@@ -193,7 +195,7 @@ class DoorLog(MemoryLog):
         call: Callable[[], Coroutine[Any, Any, Result]],
     ) -> Result:
         await self._enter()
-        server = self._node.server_id
+        server = self.node.server_id
         faults, rate = self._faults, self._faults.rates.commit
         if self._strikes_dead("crash_before_commit", rate):
             die()
@@ -221,7 +223,7 @@ class DoorLog(MemoryLog):
         what: Commit | tuple[Service, str] | tuple[str, tuple[bytes, ...]],
         call: Callable[[], Coroutine[Any, Any, Result]],
     ) -> Result:
-        node, before = self._node, self._marks()
+        node, before = self.node, self._marks()
         try:
             result = await call()
         except LogUnavailable:  # it is there, and the replicas did not acknowledge it
@@ -235,7 +237,7 @@ class DoorLog(MemoryLog):
 
     def _marks(self) -> tuple[object, ...]:
         found = (
-            self._node.find(keys.durable(self.shard, service), Stream) for service in (Service.TABLE, Service.DEALER)
+            self.node.find(keys.durable(self.shard, service), Stream) for service in (Service.TABLE, Service.DEALER)
         )
         return tuple(stream.last if stream else None for stream in found)
 
@@ -243,15 +245,18 @@ class DoorLog(MemoryLog):
         watching = self._servers.watching
         match what, result:
             case Commit() as commit, Outcome.COMMITTED:
-                self._node.wrote(operation)
+                self.node.wrote(operation)
                 watching.committed(self.shard, commit)
             case (str(stream), tuple(data)), list(ids):
-                self._node.wrote(operation)
+                self.node.wrote(operation)
                 watching.appended(self.shard, stream, data, ids)
             case Commit(), _:
                 pass
+            case (Service() as service, _), _:
+                self.node.wrote(operation)
+                watching.fenced(self.shard, service)
             case _:
-                self._node.wrote(operation)
+                self.node.wrote(operation)
 
     def _strikes_dead(self, kind: str, rate: float) -> bool:
         if not (self._process.may_die and self._faults.strikes(kind, rate)):
@@ -271,12 +276,12 @@ class DoorLog(MemoryLog):
         if self._faults.strikes("slow_store", self._faults.rates.slow):
             await asyncio.sleep(self._faults.chance.uniform(0.5, 3.0))
         await self._process.door()
-        if self._node.away:
-            raise LogUnavailable(f"{self._node.name} does not answer")
+        if self.node.away:
+            raise LogUnavailable(f"{self.node.name} does not answer")
 
     def _same_server(self, server: str) -> None:
         """Who waits for an answer when the server goes hears of it; who does not may never know."""
-        if self._node.server_id != server:
+        if self.node.server_id != server:
             raise LogUnavailable("the connection broke")
 
     async def _linger(self) -> None:
@@ -288,16 +293,16 @@ class DoorLog(MemoryLog):
 
     async def read(self, cursors: Mapping[str, str], count: int, block_ms: int) -> list[Entry]:
         await self._enter()
-        server = self._node.server_id
+        server = self.node.server_id
         entries = await super().read(cursors, count, block_ms)
         self._same_server(server)
         return entries
 
     async def read_durable(self, cursors: Mapping[str, str], count: int, block_ms: int) -> Batch:
-        if not self._node.replicas:
+        if not self.node.replicas:
             return await super().read_durable(cursors, count, block_ms)
         await self._enter()
-        server = self._node.server_id
+        server = self.node.server_id
         batch = await super().read_durable(cursors, count, block_ms)
         self._same_server(server)
         return batch

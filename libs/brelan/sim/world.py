@@ -16,6 +16,7 @@ import msgspec
 import structlog
 
 from brelan.eventlog import keys
+from brelan.eventlog.keys import Service
 from brelan.eventlog.log import Commit, LogUnavailable
 from brelan.eventlog.memory_log import Stream
 from brelan.events import commands
@@ -197,6 +198,9 @@ class World:
         if self.setup.steps and self.steps >= self.setup.steps:
             self.over.set()
 
+    def fenced(self, shard: str, service: Service) -> None:
+        self.auditor.fenced(shard, service)
+
     def committed(self, shard: str, commit: Commit) -> None:
         if not self.over.is_set():
             self.auditor.committed(self.servers.node_of(shard), shard, commit)
@@ -205,7 +209,8 @@ class World:
         self.auditor.appended(shard, stream, data, ids)
 
     def replaced(self, node: Node) -> None:
-        self.auditor.replaced(node, [shard for shard in self.shards if self.servers.node_of(shard) is node])
+        shards = (*self.shards, WALLET_SHARD)
+        self.auditor.replaced(node, [shard for shard in shards if self.servers.node_of(shard) is node])
 
     def fail(self, check: str, what: str) -> None:
         if self.found is None and not self.over.is_set():
@@ -265,7 +270,7 @@ class World:
         )
 
     def saw_cards(self, player: Player, cards: OwnCards) -> None:
-        self.auditor.saw_cards(player.table_id, player.player_id, cards)
+        self.auditor.saw_cards(player.player_id, cards)
 
     def answered(self, sent: Sent, answer: Answer) -> None:
         if not self.over.is_set():
@@ -282,9 +287,9 @@ class World:
         playing = self.loop.create_task(self._play())
         over = self.loop.create_task(self.over.wait())
         await asyncio.wait((playing, over), return_when=asyncio.FIRST_COMPLETED)
-        if playing.done() and (error := playing.exception()) is not None and self.found is None:
-            if not isinstance(error, Killed):
-                raise error
+        error = playing.exception() if playing.done() else None
+        if error is not None and not isinstance(error, Killed):
+            raise error
         return self._outcome()
 
     async def _play(self) -> None:
