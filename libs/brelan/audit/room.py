@@ -11,16 +11,16 @@ from collections.abc import Mapping
 import msgspec
 import structlog
 
+from brelan.audit.proof import Entries, prove
 from brelan.eventlog import keys
-from brelan.eventlog.log import Entry, Log, LogUnavailable
-from brelan.eventlog.tables import decode_state, encode_state, load_table
-from brelan.events.envelope import decode_committed
+from brelan.eventlog.log import Log, LogUnavailable
+from brelan.eventlog.tables import load_table
 from brelan.ledger.accounts import table_account
 from brelan.ledger.books import Books, BooksUnavailable
 from brelan.ledger.decide import PAID_ALREADY
 from brelan.rules.invariants import violations
-from brelan.rules.state import TableState, Transfer, initial_state
-from brelan.rules.table import apply_entry, escrow
+from brelan.rules.state import TableState, Transfer
+from brelan.rules.table import escrow
 from brelan.telemetry import metrics
 
 TRIES = 20  # a table that moves while the ledger is read is looked at again
@@ -39,15 +39,23 @@ class TableReport(msgspec.Struct):
     escrow: int = 0
     difference: int = 0
     problems: list[str] = []
+    archived: int = 0  # entries that only the archive has
+    begins_after: int = 0  # the version taken for granted; 0: rebuilt from the table's first entry on
 
 
-async def verify_table(log: Log, books: Books, table_id: str) -> TableReport:
+async def verify_table(log: Log, books: Books, table_id: str, archive: Entries | None = None) -> TableReport:
     report = TableReport(table_id)
     for _ in range(TRIES):
-        snapshot = await log.get(keys.snapshot(table_id))
-        entries = await log.range(keys.table_log(table_id))
-        report = TableReport(table_id, entries=len(entries))
-        state = _replayed(entries, snapshot, report)
+        proof = await prove(log, table_id, archive)
+        state = proof.state
+        report = TableReport(
+            table_id,
+            entries=proof.entries,
+            snapshot_version=proof.snapshot_version,
+            problems=proof.problems,
+            archived=proof.archived,
+            begins_after=proof.begins_after,
+        )
         report.version = state.version
         report.escrow = escrow(state)
         report.problems += violations(state)
@@ -60,28 +68,11 @@ async def verify_table(log: Log, books: Books, table_id: str) -> TableReport:
     return report
 
 
-def _replayed(entries: list[Entry], snapshot: bytes | None, report: TableReport) -> TableState:
-    """From the first entry on; the snapshot must be what the fold was at its version."""
-    state = initial_state()
-    at_snapshot = decode_state(snapshot) if snapshot else None
-    report.snapshot_version = at_snapshot.version if at_snapshot else None
-    if entries and at_snapshot is not None and entries[0].id != "1-0":
-        state = at_snapshot  # what came before was trimmed, and lies in the archive
-        entries = [entry for entry in entries if int(entry.id.partition("-")[0]) > state.version]
-    for entry in entries:
-        if entry.id != f"{state.version + 1}-0":
-            report.problems.append(f"after version {state.version} comes {entry.id}")
-        apply_entry(state, decode_committed(entry.data))
-        if at_snapshot is not None and state.version == at_snapshot.version and encode_state(state) != snapshot:
-            report.problems.append(f"the snapshot of version {state.version} is not what the log says")
-    return state
-
-
 async def _compare_with_ledger(books: Books, state: TableState, report: TableReport) -> None:
-    report.difference = await _difference(books, state)
+    report.difference = await escrow_difference(books, state)
 
 
-async def _difference(books: Books, state: TableState) -> int:
+async def escrow_difference(books: Books, state: TableState) -> int:
     """The ledger's escrow less what the table accounts for."""
     account = table_account(state.table_id)
     known = await books.known([account], state.transfers)
@@ -115,7 +106,7 @@ async def _settled_difference(log: Log, books: Books, table_id: str) -> int:
     """0 also for a table that never holds still: it is looked at again the next time."""
     for _ in range(TRIES):
         state = await load_table(log, table_id)
-        difference = await _difference(books, state)
+        difference = await escrow_difference(books, state)
         if not difference:
             return 0
         await asyncio.sleep(PAUSE_SECONDS)
@@ -139,10 +130,10 @@ async def audit_escrow_until(stop: asyncio.Event, logs: Mapping[str, Log], books
             await asyncio.wait_for(stop.wait(), seconds)
 
 
-async def verify_tables(logs: Mapping[str, Log], books: Books) -> list[TableReport]:
+async def verify_tables(logs: Mapping[str, Log], books: Books, archive: Entries | None = None) -> list[TableReport]:
     """Every table of every shard."""
     reports = []
     for shard, log in logs.items():
         for table_id in await log.hash_all(keys.tables(shard)):
-            reports.append(await verify_table(log, books, table_id))  # noqa: PERF401 - one after the other
+            reports.append(await verify_table(log, books, table_id, archive))  # noqa: PERF401 - one after the other
     return reports
