@@ -35,7 +35,7 @@ class Room:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            env={**_clean_environment(), **(env or {})},
+            env={**clean_environment(), **(env or {})},
         )
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -98,7 +98,7 @@ class Room:
             text=True,
             timeout=timeout,
             check=False,
-            env={**_clean_environment(), "BRELAN_DATA": str(self.data)},
+            env={**clean_environment(), "BRELAN_DATA": str(self.data)},
         )
 
     def stop(self) -> int:
@@ -115,7 +115,7 @@ class Room:
         return code
 
 
-def _clean_environment() -> dict[str, str]:
+def clean_environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith("BRELAN_")}
 
 
