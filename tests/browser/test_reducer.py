@@ -153,6 +153,18 @@ def test_when_the_room_was_away_the_open_turn_has_its_full_time_again(node: Node
     assert node.run(FOLD, [*STUD_HAND, away])[-1]["turn"]["deadline_ms"] == 70_000
 
 
+def test_at_a_frozen_table_nobody_is_asked_and_no_clock_runs(node: Node) -> None:
+    asked = "answer.splice(0, Infinity, ...answer.map((s) => [table.openTurn(s)?.seat ?? null, !!table.myTurn(s)]));"
+    mine = entry(15, turn(1, ("fold", 0, 0)))
+    frozen = entry(16, happened("TableFrozen"))
+    resumed = entry(17, happened("TableUnfrozen"), happened("OutageEnded", from_ms=1, to_ms=90_000))
+    turns = node.run(FOLD + asked, [*STUD_HAND, mine, frozen, resumed])
+    assert turns[-3:] == [[1, True], [None, False], [1, True]]
+    ask = {"turn_id": 3, "seats": [1], "deadline_ms": 5, "agreed": []}
+    shown = FOLD + "answer.splice(0, Infinity, ...answer.map((s) => !!table.postAskForMe(s)));"
+    assert node.run(shown, [snapshot(post_ask=ask), entry(11, happened("TableFrozen"))]) == [True, False]
+
+
 def test_taking_and_losing_a_seat(node: Node) -> None:
     empty = snapshot(seat=None)
     empty["table"]["seats"][0] = None

@@ -7,7 +7,7 @@ import { HelpDialog, LeaveDialog, SitDialog, TopUpDialog } from "./dialogs.js";
 import { choiceFor, useKeys } from "./keyboard.js";
 import { Log } from "./log.js";
 import { spot } from "./oval.js";
-import { cardsOf, inHand, isDraw, myBestHand, myTurn, places, playerAt, playing, postAskForMe, potTotal, seatAt, stackOf } from "./table_state.js";
+import { cardsOf, inHand, isDraw, myBestHand, myTurn, openTurn, places, playerAt, playing, postAskForMe, potTotal, seatAt, stackOf } from "./table_state.js";
 import { balanceMoved } from "./api.js";
 import { useTable } from "./socket.js";
 import { say, sayRefusal, session, settings, useStore } from "./store.js";
@@ -71,7 +71,7 @@ function Seat({ state, number, place, offsetMs, thrown, onThrow, onSit, sound })
   const name = held?.name ?? player.name;
   const stack = money(stackOf(state, number), unit);
   const tag = tagOf(state, held, player, unit);
-  const turn = state.turn?.seat === number ? state.turn : null;
+  const turn = openTurn(state)?.seat === number ? openTurn(state) : null;
   const hand = state.hand;
   const dealt = hand && player ? hand.players.indexOf(player) + 1 : 0;
   const out = player ? (player.folded || player.mucked) && !player.shown : playing(state);

@@ -300,7 +300,10 @@ export function stackOf(state, seat) {
 export const potTotal = (state) => (playing(state)
   ? state.hand.players.reduce((sum, p) => sum + p.put_in - p.won, 0) : 0);
 
-export const myTurn = (state) => (state.turn && state.turn.seat === state.mySeat ? state.turn : null);
+export const myTurn = (state) => (openTurn(state)?.seat === state.mySeat ? openTurn(state) : null);
+
+/** Whose turn it is, unless the table is held for an operator: then no clock runs and nobody is asked. */
+export const openTurn = (state) => (state.status === "frozen" ? null : state.turn);
 
 /** Is this turn one to draw cards, not to bet? */
 export const isDraw = (turn) => turn.actions.some((a) => a.kind === "draw");
@@ -316,7 +319,8 @@ export function priceToCall(state) {
 }
 
 /** The S2 question, when it is put to me and not answered. */
-export const postAskForMe = (state) => (state.postAsk?.seats.includes(state.mySeat) ? state.postAsk : null);
+export const postAskForMe = (state) =>
+  (state.status !== "frozen" && state.postAsk?.seats.includes(state.mySeat) ? state.postAsk : null);
 
 /** May I show or muck what I held (H2, H3)? */
 export const showOfferedToMe = (state) => {
