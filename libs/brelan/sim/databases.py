@@ -28,7 +28,7 @@ class DoorBooks(MemoryBooks):
         faults = self._faults
         await self._process.door()
         if faults.strikes("slow_wallet", faults.rates.sql):
-            await asyncio.sleep(faults.chance.uniform(0.2, 4.0))
+            await asyncio.sleep(faults.chance.choice((0.5, 2.0, 4.0, 12.0)))
             await self._process.door()
         if faults.strikes("books_away", faults.rates.sql):
             raise BooksUnavailable("the database does not answer")

@@ -74,21 +74,22 @@ def cursor_not_moved(swap: Swap) -> None:
 
 def fence_not_checked(swap: Swap) -> None:
     """Whoever commits is taken for the owner."""
-    swap(store.DoorLog, "commit", _with_any_number(store.DoorLog.commit, expect=True))
+    swap(MemoryLog, "commit", _with_any_number(expect=True))
 
 
 def neither_fence_nor_version_checked(swap: Swap) -> None:
-    swap(store.DoorLog, "commit", _with_any_number(store.DoorLog.commit, expect=False))
+    """And what he decided on for what is there."""
+    swap(MemoryLog, "commit", _with_any_number(expect=False))
 
 
-def _with_any_number(right: Any, expect: bool) -> Any:
-    async def wrong(self: store.DoorLog, commit: Commit) -> Any:
-        position = self.node.find(keys.position(self.shard, commit.service), Hash) or Hash()
-        number = int(position.get("number", b"0"))
-        commit = msgspec.structs.replace(commit, number=number)
+def _with_any_number(expect: bool) -> Any:
+    right = MemoryLog.commit
+
+    async def wrong(self: Any, commit: Commit) -> Any:
+        position = self._store.find(keys.position(self.shard, commit.service), Hash) or Hash()
+        commit = msgspec.structs.replace(commit, number=int(position.get("number", b"0")))
         if not expect:
-            ends = {stream: await MemoryLog.last_id(self, stream) for stream in commit.expect}
-            commit = msgspec.structs.replace(commit, expect=ends)
+            commit = msgspec.structs.replace(commit, expect={})
         return await right(self, commit)
 
     return wrong

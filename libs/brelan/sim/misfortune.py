@@ -135,19 +135,30 @@ class Misfortune:
         node = self._node()
         if node.away:
             return False
+        self._fail_over(node)
+        return True
+
+    def _fail_over(self, node: Node) -> None:
         node.away = True
         self._loop.call_later(self._chance.uniform(0.1, 4.0), self._back, node, False)
         node.fail_over()
         self._victim.replaced(node)
-        return True
 
     def _replicas_away(self) -> bool:
         node = self._node()
         if not node.replicas or not node.acknowledging:
             return False
         node.acknowledging = False
-        self._loop.call_later(self._chance.uniform(0.5, 5.0), setattr, node, "acknowledging", True)
+        seconds = self._chance.uniform(0.5, 5.0)
+        self._loop.call_later(seconds, setattr, node, "acknowledging", True)
+        if self._faults.enabled("tail_lost") and self._chance.random() < 0.3:  # the master goes just then
+            self._loop.call_later(self._chance.uniform(0, seconds), self._lose_tail, node)
         return True
+
+    def _lose_tail(self, node: Node) -> None:
+        if not self._over and not node.away:
+            self._faults.count("tail_lost")
+            self._fail_over(node)
 
     # --- players -----------------------------------------------------------------------------------------------
 

@@ -1,7 +1,8 @@
 """The room's services as processes of a world: their own classes, with names, cards and keys from its chance."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from random import Random
 
 import msgspec
@@ -24,6 +25,7 @@ from brelan.telemetry.health import Health
 from brelan_dealer.handlers import DealerHandler, SealedDecks
 from brelan_history.service import ShardHistory
 from brelan_table.handlers import TableHandler
+from brelan_timer import sweeper
 from brelan_timer.sweeper import BrokerUnavailable, Due, Sweeper
 from brelan_timer.tasks import standing
 from brelan_wallet.service import Wallet
@@ -103,6 +105,17 @@ class Services:
         celery = Celery(self._servers, process)
         sweepers = [Sweeper(store.log(shard), celery.hand_out) for shard in self._shards]
         await asyncio.gather(*(sweeper.run(process.stop) for sweeper in sweepers))
+
+
+@contextlib.contextmanager
+def unhurried() -> Iterator[None]:
+    """Deadlines are looked at less often than in the room: most of a world's time nothing is due."""
+    before = sweeper.LONGEST_WAIT_MS, sweeper.LOOK_AHEAD_MS
+    sweeper.LONGEST_WAIT_MS, sweeper.LOOK_AHEAD_MS = 250, 260
+    try:
+        yield
+    finally:
+        sweeper.LONGEST_WAIT_MS, sweeper.LOOK_AHEAD_MS = before
 
 
 class Celery:

@@ -8,8 +8,9 @@ from typing import Any, Protocol, TypeVar
 import msgspec
 
 from brelan.eventlog import keys
+from brelan.eventlog.durable import Bounds, marks_of
 from brelan.eventlog.keys import Service
-from brelan.eventlog.log import Batch, Commit, Entry, LogUnavailable, Outcome, Position
+from brelan.eventlog.log import BEGINNING, Batch, Commit, Entry, LogUnavailable, Outcome, Position
 from brelan.eventlog.memory_log import AnyValue, Hash, MemoryLog, MemoryStore, SortedSet, Stream
 from brelan.sim.faults import Faults, die
 from brelan.sim.processes import Process
@@ -55,9 +56,29 @@ class Node(MemoryStore):
         self.away = False
         self.lag = 0  # how many operations the replica is behind, at most
         self._servers = 1
+        self._waiting: dict[str, dict[asyncio.Future[None], None]] = {}
         self._late: deque[Operation] = deque()
         self._replica_ms = 0
         self._replica = MemoryStore(lambda: self._replica_ms, replicas=replicas)
+
+    async def wait_for(self, streams: Sequence[str], seconds: float) -> None:
+        """Until something is appended to one of them, or the time is over."""
+        loop = asyncio.get_running_loop()
+        woken: asyncio.Future[None] = loop.create_future()
+        for stream in streams:
+            self._waiting.setdefault(stream, {})[woken] = None
+        timer = loop.call_later(seconds, _wake, woken)
+        try:
+            await woken
+        finally:
+            timer.cancel()
+            for stream in streams:
+                del self._waiting[stream][woken]
+
+    def append(self, stream: str, data: bytes, entry_id: str | None = None) -> str:
+        for woken in self._waiting.get(stream, ()):
+            _wake(woken)
+        return super().append(stream, data, entry_id)
 
     def wrote(self, operation: Operation) -> None:
         self._late.append(operation)
@@ -102,8 +123,16 @@ class Node(MemoryStore):
         self._restarted()
 
     def _restarted(self) -> None:
+        for waiting in self._waiting.values():
+            for woken in waiting:
+                _wake(woken)
         self._servers += 1
         self.server_id = f"{self.name}-{self._servers}"
+
+
+def _wake(woken: "asyncio.Future[None]") -> None:
+    if not woken.done():
+        woken.set_result(None)
 
 
 def _copied(value: AnyValue) -> AnyValue:
@@ -292,20 +321,28 @@ class DoorLog(MemoryLog):
     # --- reads -------------------------------------------------------------------------------------------------
 
     async def read(self, cursors: Mapping[str, str], count: int, block_ms: int) -> list[Entry]:
-        await self._enter()
-        server = self.node.server_id
-        entries = await super().read(cursors, count, block_ms)
-        self._same_server(server)
-        return entries
+        return await self._read((*cursors,), lambda: self._after(cursors, count), block_ms)
 
     async def read_durable(self, cursors: Mapping[str, str], count: int, block_ms: int) -> Batch:
         if not self.node.replicas:
-            return await super().read_durable(cursors, count, block_ms)
+            return await self.read_batch(cursors, count, block_ms)
+        marks = dict.fromkeys(marks_of(cursors), BEGINNING)
+
+        def found() -> list[Entry]:
+            return Bounds(self._after(marks, None)).within(self._after(cursors, count))
+
+        return Batch(await self._read((*cursors, *marks), found, block_ms), self.node.clock())
+
+    async def _read(self, streams: Sequence[str], found: Callable[[], list[Entry]], block_ms: int) -> list[Entry]:
+        """As in the log in memory, but who waits is woken by his own streams only: there are many who wait."""
         await self._enter()
-        server = self.node.server_id
-        batch = await super().read_durable(cursors, count, block_ms)
+        server, loop = self.node.server_id, asyncio.get_running_loop()
+        await asyncio.sleep(0)
+        end = loop.time() + block_ms / 1000
+        while not (entries := found()) and (left := end - loop.time()) > 0 and self.node.server_id == server:
+            await self.node.wait_for(streams, left)
         self._same_server(server)
-        return batch
+        return entries
 
     async def range(self, stream: str, after: str = "0-0", count: int | None = None) -> list[Entry]:
         await self._enter()

@@ -34,7 +34,7 @@ from brelan.sim.gateway import Gateway, Sent
 from brelan.sim.misfortune import Misfortune
 from brelan.sim.players import CHARACTERS, Player
 from brelan.sim.processes import Place, Process
-from brelan.sim.services import Secrets, Services, Written
+from brelan.sim.services import Secrets, Services, Written, unhurried
 from brelan.sim.store import Node, Servers
 from brelan.views import messages as views
 from brelan.views.messages import OwnCards
@@ -83,7 +83,7 @@ class Outcome(msgspec.Struct, frozen=True):
 def play(setup: Setup) -> Outcome:
     """The same for the same setup, wherever and whenever."""
     loop = VirtualLoop()
-    with quiet(), defects.applied(setup.defect):
+    with quiet(), unhurried(), defects.applied(setup.defect):
         world = World(setup, loop)
         loop.set_exception_handler(world.stumbled)
         return run(world.live(), loop)
