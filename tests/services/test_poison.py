@@ -366,6 +366,23 @@ async def test_cards_that_the_dealer_cannot_deal_freeze_the_table_when_its_patie
     await room.plays_on(TABLE)
 
 
+@pytest.mark.parametrize("started_again", [False, True])
+async def test_a_deck_whose_log_is_not_the_dealers_costs_its_hand_and_no_other(started_again: bool) -> None:
+    room = await TwoTables.playing()
+    last_id = await room.log.last_id(keys.deck(TABLE))
+    version = int(last_id.partition("-")[0])
+    room.store.append(keys.deck(TABLE), b"nobody's", f"{version + 1}-0")
+    if started_again:
+        room.start_dealer()
+    await _stop_before_the_next_street(room)
+    await room.pass_time(30_000)
+    assert (await room.state(TABLE)).status == "frozen"
+    await room.plays_on(OTHER)
+    await room.command("operator", commands.UnfreezeTable(void_hand=True))
+    await room.settle()
+    await room.plays_on(TABLE)
+
+
 async def _stop_before_the_next_street(room: TwoTables) -> None:
     await room.deposit("dan-test")
     await room.settle()

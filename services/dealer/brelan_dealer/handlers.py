@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import assert_never
 
 import msgspec
+import structlog
 
 from brelan.deck.dealing import (
     DealError,
@@ -36,7 +37,7 @@ from brelan.deck.events import (
     decode_entry,
     encode_entry,
 )
-from brelan.deck.sealing import DeckSeal, RandomBytes, Sealer, hole_context, record_context
+from brelan.deck.sealing import CannotOpen, DeckSeal, RandomBytes, Sealer, hole_context, record_context
 from brelan.deck.shuffle import secret_shuffle
 from brelan.eventlog import keys
 from brelan.eventlog.keys import Service
@@ -47,6 +48,8 @@ from brelan.events.dealing import Dealt, SealedRecord
 from brelan.events.envelope import TableCommitted, decode_feed, encode
 from brelan.telemetry import metrics
 from brelan_dealer.trimming import Trimming
+
+logger = structlog.get_logger(__name__)
 
 LOADING = 64  # decks read at once when a shard is taken over
 
@@ -94,16 +97,35 @@ class DealerHandler:
     # --- taking over, adopting, forgetting ---------------------------------------------------------------------
 
     async def load(self, log: Log) -> None:
-        """Raises CannotOpen when a deck was sealed with a key that is not here."""
+        """Raises CannotOpen when not one deck can be opened: they were sealed with a key that is not here."""
         self.discard()
         gate = asyncio.Semaphore(LOADING)
+        unread: dict[str, Exception] = {}
 
-        async def load_one(table_id: str) -> tuple[str, Deck]:
+        async def load_one(table_id: str) -> None:
             async with gate:
-                return table_id, self._folded(table_id, await log.range(keys.deck(table_id)))
+                entries = await log.range(keys.deck(table_id))
+            try:
+                self._decks[table_id] = self._folded(table_id, entries)
+            except Exception as error:  # noqa: BLE001 - one deck must not stop the others
+                unread[table_id] = error
+                self._lose(table_id, entries[-1].at_ms, repr(error))
 
-        table_ids = await log.hash_all(keys.tables(self.shard))
-        self._decks = dict(await asyncio.gather(*map(load_one, table_ids)))
+        await asyncio.gather(*map(load_one, await log.hash_all(keys.tables(self.shard))))
+        locked = [error for error in unread.values() if isinstance(error, CannotOpen)]
+        if locked and not any(deck.version for table_id, deck in self._decks.items() if table_id not in unread):
+            raise locked[0]
+
+    def set_aside(self, stream: str, last_id: str) -> None:
+        for table_id in list(self._decks):
+            if keys.deck(table_id) == stream:
+                self._lose(table_id, int(last_id.partition("-")[0]), f"its log ends with {last_id}")
+
+    def _lose(self, table_id: str, version: int, reason: str) -> None:
+        """Its hand cannot be dealt on, so its table freezes; when that is voided, the next has a deck of its own."""
+        metrics.streams_set_aside.labels(self.service.value).inc()
+        logger.error("deck lost", table=table_id, reason=reason)
+        self._decks[table_id] = Deck(None, version)
 
     def _folded(self, table_id: str, entries: Iterable[Entry]) -> Deck:
         deck = Deck()

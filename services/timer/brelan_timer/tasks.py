@@ -1,5 +1,6 @@
 """What Celery carries out. Run twice, or late, these do no harm: the table decides whether a deadline still stands."""
 
+import math
 from collections.abc import Iterable, Sequence
 
 import structlog
@@ -71,7 +72,8 @@ def _overdue(store: Redis, shards: Sequence[str]) -> tuple[dict[str, int], int]:
     for shard in shards:
         pipeline.zcount(keys.deadlines(shard), "-inf", now_ms - OVERDUE_MS)
     counts = dict(zip(shards, pipeline.execute(), strict=True))
-    oldest_ms = min((int(score) for found in lowest for _, score in found), default=now_ms)
+    times = [score for found in lowest for _, score in found if math.isfinite(score)]  # rubbish is counted, not timed
+    oldest_ms = int(min(times, default=now_ms))
     return counts, now_ms - oldest_ms
 
 
