@@ -21,7 +21,7 @@ from brelan.telemetry.health import Health
 
 LEASE_MS = 2_000  # how long a dead worker's shards wait for the next one
 ROUNDS_PER_LEASE = 4
-SETTLING_SECONDS = 0.05  # between rounds while shards are being loaded
+SETTLING_SECONDS = 0.05  # between rounds while shards are being loaded, or waited for
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0  # seconds before a crashed processor is started again
 
 logger = structlog.get_logger(__name__)
@@ -111,7 +111,8 @@ class ShardWorker:
         self._owned_shards.set(len(self._serving))
         loading = [shard for shard, serving in self._serving.items() if not serving.loaded]
         self._say_ready(f"loading {', '.join(sorted(loading))}" if loading else "")
-        return SETTLING_SECONDS if loading else self._lease_ms / 1000 / ROUNDS_PER_LEASE
+        waiting = len(self._working) < wanted  # for a shard that another worker is about to release
+        return SETTLING_SECONDS if loading or waiting else self._lease_ms / 1000 / ROUNDS_PER_LEASE
 
     def _say_ready(self, missing: str) -> None:
         if self._health is not None:
@@ -189,10 +190,11 @@ class ShardWorker:
             return True  # the fence will tell
 
     async def _hand_over(self) -> None:
+        """Withdrawn first, so that the others wait for each shard when it is released."""
         for serving in self._serving.values():
             serving.stop.set()
+        with contextlib.suppress(LogUnavailable):
+            await self._store.withdraw(self._service, self.name)
         if tasks := self._tasks:
             await asyncio.wait(tasks)
         self._owned_shards.set(0)
-        with contextlib.suppress(LogUnavailable):
-            await self._store.withdraw(self._service, self.name)
