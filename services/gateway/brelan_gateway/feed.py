@@ -318,7 +318,14 @@ class ShardFeed:
             if parse_id(self._cursor) >= parse_id(table.read_at) and not _ahead(since, table):
                 return
             await asyncio.sleep(CATCH_UP_STEP_SECONDS)
-        raise refusals.busy()
+        if not await self._was_lost(since, table):
+            raise refusals.busy()
+
+    async def _was_lost(self, since: Since | None, table: LiveTable) -> bool:
+        """He has seen an epoch that is not in the log, to its very end: a fail-over or a backup has undone it."""
+        if since is None or since.epoch <= table.state.epoch:
+            return False
+        return self._cursor == await self._log.last_id(self._stream)
 
     async def _first_messages(self, table: LiveTable, watcher: Watcher, since: Since | None) -> list[str]:
         # In one go, so that no entry falls between: what he sees, and from where he is pushed.
@@ -355,7 +362,7 @@ class ShardFeed:
 
 
 def _ahead(since: Since | None, table: LiveTable) -> bool:
-    return since is not None and since.epoch == table.state.epoch and since.version > table.state.version
+    return since is not None and (since.epoch, since.version) > (table.state.epoch, table.state.version)
 
 
 _SEAT_CHANGES = (facts.SeatReserved, facts.SeatReleased, facts.PlayerLeft)
