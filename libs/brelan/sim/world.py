@@ -256,7 +256,8 @@ class World:
             case views.Resumed():
                 follows = (message.epoch, message.version) == (model.epoch, model.version)
             case _:
-                follows = (message.epoch, message.version) >= (model.epoch, model.version)
+                later = (message.epoch, message.version) >= (model.epoch, model.version)
+                follows = later or self.auditor.table(player.table_id).disturbed
         self.auditor.check(
             "a client misses nothing",
             follows,
