@@ -35,9 +35,11 @@ from brelan.events.envelope import (
 )
 from brelan.events.money import WalletReplied, WalletRequested
 from brelan.histories.archive import MemoryArchive, Shelves
+from brelan.ledger.accounts import table_account
 from brelan.ledger.memory import MemoryBooks
 from brelan.rules.invariants import violations
 from brelan.rules.state import TableState
+from brelan.rules.table import escrow
 from brelan.sql.archive import SqlArchive
 from brelan.sql.books import SqlBooks
 from brelan.telemetry import metrics
@@ -70,7 +72,7 @@ class TwoTables(SmallRoom):
         for table_id, config in ((TABLE, STUD), (OTHER, DRAW)):
             await room.open(config, table_id)
             for name in ("ann", "ben", "cid"):
-                await room.sit(f"{name}-{table_id[-5:]}", table_id=table_id)
+                await room.sit(f"{name}{table_id[3:]}", table_id=table_id)  # ann-test, ann-other
         room.chance = random.Random(3)
         assert (await room.state(TABLE)).hand is not None
         assert (await room.state(OTHER)).hand is not None
@@ -686,3 +688,65 @@ async def test_two_inboxes_at_once() -> None:
     assert len(await room.buried(Service.TABLE)) == len(no_message("commands")) + len(no_message("dealt"))
     await asyncio.sleep(0)
     await room.plays_on(TABLE)
+
+
+# --- the wallet away, or unwilling -------------------------------------------------------------------------------
+
+
+def _wallet_away() -> Any:
+    async def serve(_: str, block_ms: int) -> int:
+        return block_ms
+
+    return SimpleNamespace(serve=serve)
+
+
+async def test_a_wallet_that_is_away_for_a_quarter_of_an_hour_stops_only_whoever_wants_something_of_it() -> None:
+    room = await TwoTables.playing()
+    await room.deposit("dan-test")
+    await room.settle()
+    wallet, room.wallet = room.wallet, _wallet_away()
+    await room.command("dan-test", commands.SitDown(4000, entry="post"))
+    await room.settle()
+    assert len((await room.state(TABLE)).transfers) == 1
+    await room.pass_time(900_000, step_ms=1_000)
+    state = await room.state(TABLE)
+    assert state.status == "open"
+    (transfer,) = state.transfers.values()
+    assert transfer.asked >= 8, "it is asked on"
+    await room.plays_on(TABLE)
+    await room.plays_on(OTHER)
+    await room.pass_time(1_000)
+    assert metrics.overdue_transfers._value.get() >= 1
+    assert [seat.player_id for seat in state.seats if seat is not None and seat.reserved] == ["dan-test"]
+    room.wallet = wallet
+    await room.pass_time(1_000)
+    after = await room.state(TABLE)
+    assert "dan-test" in [seat.player_id for seat in after.seats if seat is not None and not seat.reserved]
+    assert transfer.transfer_id not in after.transfers
+    assert room.escrow() == escrow(after)
+
+
+async def test_a_cash_out_that_the_ledger_will_not_book_stops_the_table_once_and_the_chips_stay() -> None:
+    room = await TwoTables.playing()
+    account = table_account(TABLE)
+    there = room.vault.balances[account]
+    room.vault.balances[account] = replace(there, amount=10)  # somebody has touched the ledger
+    await room.command("ann-test", commands.Leave())
+    for _ in range(200):
+        if (await room.state(TABLE)).status == "frozen":
+            break
+        if not await room.act(room.chance):
+            await room.pass_time(1_000)
+    state = await room.state(TABLE)
+    assert state.status == "frozen"
+    assert "does not hold this much" in state.frozen_reason
+    declined = [one for one in state.transfers.values() if one.declined]
+    assert declined
+    await room.plays_on(OTHER)
+    asked = len(room.events(table.TransferAskedAgain))
+    await room.pass_time(600_000, step_ms=1_000)
+    assert len(room.events(table.TransferAskedAgain)) == asked, "not for ever"
+    assert escrow(await room.state(TABLE)) == there.amount, "the chips are still the table's to pay"
+    await room.command("operator", commands.UnfreezeTable())
+    await room.pass_time(30_000)
+    assert (await room.state(TABLE)).status == "open", "somebody has looked: play is not stopped for the same again"
