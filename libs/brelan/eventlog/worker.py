@@ -10,12 +10,13 @@ import os
 import secrets
 import socket
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import structlog
 
 from brelan.eventlog.keys import Service
 from brelan.eventlog.log import Log, LogUnavailable, Store
-from brelan.eventlog.processor import Handler, Processor
+from brelan.eventlog.processor import Handler, Processor, Step
 from brelan.telemetry import metrics
 from brelan.telemetry.health import Health
 
@@ -44,7 +45,14 @@ class Serving:
         self.log = log
         self.stop = asyncio.Event()
         self.processor: Processor | None = None
-        self.task: asyncio.Task[None] | None = None
+        self.running: asyncio.Task[None] | None = None  # the processor
+        self.task: asyncio.Task[None] | None = None  # one after the other
+
+    def give_back(self) -> None:
+        """After the batch in hand. One that only waits for entries need not wait any longer."""
+        self.stop.set()
+        if self.processor and self.running and self.processor.next is Step.READ and self.processor.at_rest:
+            self.running.cancel()
 
     @property
     def loaded(self) -> bool:
@@ -132,11 +140,11 @@ class ShardWorker:
         for (shard, serving), mine in zip(owned, await asyncio.gather(*leases), strict=True):
             if not mine:
                 logger.warning("lease lost", shard=shard)
-                serving.stop.set()
+                serving.give_back()
 
     def _give_back(self, surplus: int) -> None:
         for shard in self._working[: max(0, surplus)]:
-            self._serving[shard].stop.set()
+            self._serving[shard].give_back()
 
     async def _take(self, missing: int, first: int) -> None:
         """Take free shards, each worker beginning elsewhere."""
@@ -170,8 +178,14 @@ class ShardWorker:
         pause = FIRST_PAUSE
         while True:
             serving.processor = Processor(serving.log, self._handler(shard))
+            still_mine = partial(self._still_mine, serving.log)
+            serving.running = asyncio.create_task(serving.processor.run(serving.stop, still_mine))
             try:
-                await serving.processor.run(serving.stop, lambda: self._still_mine(serving.log))
+                await serving.running
+            except asyncio.CancelledError:
+                if _is_cancelled():
+                    raise
+                return  # given back
             except Exception:
                 self._crashes.inc()
                 logger.exception("processor crashed", shard=shard, again_in_seconds=pause)
@@ -192,9 +206,15 @@ class ShardWorker:
     async def _hand_over(self) -> None:
         """Withdrawn first, so that the others wait for each shard when it is released."""
         for serving in self._serving.values():
-            serving.stop.set()
+            serving.give_back()
         with contextlib.suppress(LogUnavailable):
             await self._store.withdraw(self._service, self.name)
         if tasks := self._tasks:
             await asyncio.wait(tasks)
         self._owned_shards.set(0)
+
+
+def _is_cancelled() -> bool:
+    """This task, and not only the one that it waited for."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
