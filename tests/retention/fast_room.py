@@ -163,10 +163,13 @@ class FastRoom:
                 await self._send(answers)
 
     async def leave(self) -> None:
-        """Everybody goes, with all chips; the hands in play are played to their end."""
+        """Everybody goes; nothing is left in escrow when all are paid."""
         for table_id in self.table_ids:
             for seat in SEATS:
                 await self._command(table_id, _player(table_id, seat), commands.Leave())
+        async with self._beating():
+            while (await audit_engine(self.engine)).escrow_total:
+                await self._pause()
 
     async def settle(self) -> None:
         """Until history has all of the feed, and what can be trimmed is."""

@@ -5,11 +5,13 @@ from importlib import import_module
 import click
 
 COMMANDS = {
+    "backup": "brelan.cli.backup:backup",
     "bots": "brelan.cli.bots:bots",
     "dead": "brelan.cli.operating:dead",
     "furnish": "brelan.cli.setup:furnish",
     "keys": "brelan.cli.setup:keys",
     "replay": "brelan.cli.replay:replay",
+    "restore": "brelan.cli.backup:restore",
     "simulate": "brelan.cli.simulate:simulate_command",
     "table": "brelan.cli.operating:table",
     "up": "brelan.cli.up:up",
