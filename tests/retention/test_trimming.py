@@ -15,13 +15,13 @@ from brelan.eventlog.keys import Service
 from brelan.eventlog.log import Outcome
 from brelan.eventlog.memory_log import Stream, String
 from brelan.eventlog.plan import parse_id
-from brelan.eventlog.readers import LATE_MS, cursors_of
+from brelan.eventlog.readers import FEED_KEPT_MS, LATE_MS, cursors_of
 from brelan.eventlog.tables import LogHole, decode_state, encode_state, load_table
 from brelan.events import commands, table
 from brelan.events.envelope import TableCommitted, decode_committed, decode_feed
 from brelan.histories.archive import MemoryArchive, Shelves
 from brelan_history.service import ShardHistory
-from brelan_table.trimming import FEED_KEPT_MS, LEAST_KEPT, LOOK_MS, STEP
+from brelan_table.trimming import LEAST_KEPT, LOOK_MS, STEP
 from brelan_wallet.service import ROOM
 from tests.services.small_room import HISTORY_SECRET, SHARD, STUD, TABLE, SmallRoom, drain
 

@@ -17,6 +17,8 @@ from brelan.eventlog.plan import parse_id
 from brelan.eventlog.position import position_of
 from brelan.telemetry import metrics
 
+FEED_KEPT_MS = 60_000  # also when all that leave a cursor have read it: gateways read the feed live, and leave none
+LIVE_MS = 30_000  # a gateway that was away, or is behind, for longer begins anew: what it missed may be trimmed
 LATE_MS = 600_000  # a reader that is so far behind is worth a line in the log ...
 SAY_EVERY_MS = 60_000  # ... this often
 

@@ -12,8 +12,9 @@ import msgspec
 import structlog
 
 from brelan.eventlog import keys
-from brelan.eventlog.log import BEGINNING, Entry, Log, LogUnavailable
+from brelan.eventlog.log import BEGINNING, Batch, Entry, Log, LogUnavailable
 from brelan.eventlog.plan import parse_id
+from brelan.eventlog.readers import LIVE_MS
 from brelan.eventlog.tables import load_table
 from brelan.eventlog.tail import Tail, Taken, look_back, newest, taken
 from brelan.events import table as facts
@@ -91,6 +92,7 @@ class ShardFeed:
         self._last: Taken | None = None  # the newest entry taken
         self._epoch = 0  # the highest seen
         self._interrupted = False  # since the last look at the end of the feed
+        self._read_ms = 0  # when it was last read, by the log's clock
         self._tables: dict[str, LiveTable] = {}
         self._lag = metrics.inbox_lag_seconds.labels("gateway")
         self._waiting_entries = metrics.inbox_waiting_entries.labels("gateway")
@@ -119,7 +121,8 @@ class ShardFeed:
     async def _begin(self) -> None:
         """The lobby, as of a moment not before the cursor."""
         cursor, last = await self._log.last_id(self._stream), await newest(self._log, self._stream)
-        self.clock.set(await self._log.now_ms())
+        self._read_ms = await self._log.now_ms()
+        self.clock.set(self._read_ms)
         gate = asyncio.Semaphore(LOADING)
 
         async def load(table_id: str) -> None:
@@ -167,10 +170,20 @@ class ShardFeed:
         self.clock.set(batch.now_ms)
         self._waiting_entries.set(len(batch.entries))
         self._lag.set(max(0, batch.now_ms - batch.entries[0].at_ms) / 1000 if batch.entries else 0)
+        if self._was_away(batch):
+            logger.warning("this gateway was away: it begins anew", shard=self._log.shard)
+            self.begun, self._interrupted = False, True
+            return
         if batch.entries:
             await self._take(batch.entries)
             self._last = taken(batch.entries[-1])
             self._cursor = self._last.id
+
+    def _was_away(self, batch: Batch) -> bool:
+        """Stopped, or far behind: between what was taken last and what was found now there may have been more."""
+        before_ms, self._read_ms = self._read_ms, batch.now_ms
+        oldest_ms = batch.entries[0].at_ms if batch.entries else batch.now_ms
+        return batch.now_ms - min(before_ms, oldest_ms) > LIVE_MS
 
     async def _take(self, entries: Sequence[Entry]) -> None:
         deliveries: list[Delivery] = []
@@ -227,6 +240,9 @@ class ShardFeed:
             return [self._folded(table, entry, arrived)]
         log, last = keys.table_log(table.table_id), f"{state.version}-0"
         missed = await patiently(lambda: self._log.range(log, after=last))
+        if not missed or missed[0].at_ms != state.version + 1:  # trimmed meanwhile
+            table.begin(await patiently(lambda: load_table(self._log, table.table_id, entry.version)))
+            return [Restart(table)]
         return [self._folded(table, decode_committed(each.data), 0.0) for each in missed]
 
     def _folded(self, table: LiveTable, entry: TableCommitted, arrived: float) -> Broadcast:

@@ -25,9 +25,8 @@ from brelan.eventlog import keys
 from brelan.eventlog.keys import Service
 from brelan.eventlog.log import BEGINNING, Log
 from brelan.eventlog.outputs import Outputs
-from brelan.eventlog.readers import Readers, cursors_of, earliest, is_before
+from brelan.eventlog.readers import FEED_KEPT_MS, Readers, cursors_of, earliest, is_before
 
-FEED_KEPT_MS = 60_000
 LOOK_MS = 2_000  # positions are read this often
 LEAST_KEPT = 64  # entries of a table's log
 STEP = 32  # a log is trimmed when so many of its entries can go
