@@ -192,12 +192,7 @@ def _money(event: MoneyFact) -> Seen:
             return Seen(None, views.TopUpDeclined(event.seat, event.reason), event.seat)
         case facts.ChipsAdded():
             return Seen(views.ChipsAdded(event.seat, event.amount))
-        case (
-            facts.TransferSettled()
-            | facts.TransferAskedAgain()
-            | facts.TransferDeclined()
-            | facts.RefundRequested()
-        ):
+        case facts.TransferSettled() | facts.TransferAskedAgain() | facts.TransferDeclined() | facts.RefundRequested():
             return HIDDEN
         case _:
             assert_never(event)
