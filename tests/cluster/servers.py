@@ -44,6 +44,7 @@ class Server:
             "cluster-enabled": "yes",
             "cluster-config-file": "nodes.conf",
             "cluster-node-timeout": NODE_TIMEOUT_MS,
+            "cluster-require-full-coverage": "no",
             "cluster-port": self.port - 10_000,
             "requirepass": self._password,
             "masterauth": self._password,
