@@ -37,6 +37,7 @@ class Misfortune:
         self._loop = loop
         self._victim = victim
         self._over = False
+        self._stopped_until = 0.0
         self._kinds: Mapping[str, tuple[Callable[[], bool], float]] = {
             # how it strikes, and how many times rarer than the others
             "store_away": (self._store_away, 2),
@@ -109,7 +110,10 @@ class Misfortune:
         return alive
 
     def _room_stopped(self) -> bool:
+        if self._loop.time() < self._stopped_until:
+            return False
         seconds = self._chance.choice((self._chance.uniform(1, 20), self._chance.uniform(30, 300)))
+        self._stopped_until = self._loop.time() + 2 * seconds
         for place in self._victim.places.values():
             place.barren = 0  # that so many die is nobody's fault
             place.kill(seconds + self._chance.uniform(0, 2))

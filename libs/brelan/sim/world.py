@@ -300,11 +300,21 @@ class World:
         target = self.setup.hands
         while (before := self.auditor.hands_ended) < target:
             if not await self._until(partial(self._played_since, before), LONGEST_HAND_SECONDS):
-                self.fail("every hand ends", f"none for {LONGEST_HAND_SECONDS:.0f} seconds: {self._standing()}")
-                return
+                if not self.faults.on:
+                    self.fail("every hand ends", f"none for {LONGEST_HAND_SECONDS:.0f} seconds: {self._standing()}")
+                    return
+                self._end_faults(misfortune)  # too much at once: what is left is played in peace
+        self._end_faults(misfortune)
+        await self._settle()
+
+    def _end_faults(self, misfortune: Misfortune) -> None:
+        """One process of each kind, and it works; every server too."""
         self.faults.on = False
         misfortune.end()
-        await self._heal()
+        for node in self.servers.nodes:
+            node.away, node.acknowledging = False, True
+        for place in self.places.values():
+            place.heal()
 
     def _played_since(self, hands: int) -> bool:
         return self.auditor.hands_ended > hands
@@ -347,14 +357,9 @@ class World:
 
     # --- healing -----------------------------------------------------------------------------------------------
 
-    async def _heal(self) -> None:
-        for node in self.servers.nodes:
-            node.away, node.acknowledging = False, True
-        for place in self.places.values():
-            place.heal()
+    async def _settle(self) -> None:
         for player in self.players:
             player.patient, player.playing = False, False
-        self.healed_at = self.loop.time()
         if not await self._until(lambda: not any(player.pending for player in self.players), 60):
             waiting = [sent for player in self.players for sent in player.pending.values()]
             self.fail("every command is answered", f"{waiting[:3]}")
