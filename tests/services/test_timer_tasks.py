@@ -9,7 +9,6 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from brelan.eventlog import keys
-from brelan.eventlog.redis_log import RedisStore
 from brelan.eventlog.blocking import BlockingStore
 from brelan.events.commands import ExpireTurn
 from brelan.events.envelope import TurnExpired, decode_command
@@ -110,19 +109,3 @@ def test_no_task_ever_waits_in_celery(redis_url: str) -> None:
         assert not {"eta", "countdown"} & set(entry.get("options", {}))
     assert app.conf.broker_transport_options["visibility_timeout"] == 60
     assert (app.conf.worker_pool, app.conf.worker_enable_remote_control) == ("threads", False)
-
-
-async def test_rubbish_among_the_deadlines_is_read_and_led_to_nothing(store: Redis, redis_url: str) -> None:
-    """Members that are no text and scores that are no time: the others are enforced, and the report is made."""
-    now = now_ms(store)
-    store.zadd(DEADLINES, {b"\xff\xfe": 1, b"": 2, b"s00-ever": float("-inf"), b"s00-half": 2.5, b"s00-true": now - 5})
-    events = RedisStore(redis_url)
-    try:
-        due = await events.log(SHARD).due(DEADLINES, now, 10)
-    finally:
-        await events.close()
-    assert ("s00-true", now - 5) in due
-    assert len(due) == 5
-    expire_turns(store, SHARD, due, now)
-    assert TurnExpired("s00-true", ExpireTurn(now - 5)) in appended(store)
-    assert report_overdue(store, [SHARD]) == 4
