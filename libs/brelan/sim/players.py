@@ -89,7 +89,7 @@ class Player:
         self._session: Session | None = None
         self._commands = 0
         self._decided: tuple[int, int] = (0, -1)
-        self._resting = False
+        self._brings = 1
 
     # --- his connection ----------------------------------------------------------------------------------------
 
@@ -196,12 +196,14 @@ class Player:
 
     def _upkeep(self) -> None:
         self._later(UPKEEP_SECONDS, self._upkeep)
-        if not self.connected or not self.model.known or self.pending or self._resting:
+        if not self.connected or not self.model.known or self.pending:
             return
         mine = self.model.mine
         if mine is None:
             if self.playing and self.model.status == "open" and self.model.free_seats:
                 self._sit_down()
+        elif mine.reserved and self._chance.random() < 0.2:
+            self.do(commands.Leave())  # before the buy-in is there: it has to come back
         elif mine.sitting_out and not (mine.reserved or mine.leave_asked):
             if mine.stack or mine.chips_waiting:
                 self.do(commands.ComeBack(self._chance.choice(("wait", "post"))))
@@ -215,7 +217,7 @@ class Player:
     def _buy(self, command: Callable[[int], ClientCommand]) -> None:
         config = self.model.config
         assert config is not None
-        amount = config.minimum_buy_in * self._chance.choice((1, 1, 2, 3))
+        amount = config.minimum_buy_in * self._chance.choice((1, 1, 2, 3)) * self._brings
         if self._room.balance(self.player_id) < amount:
             self._room.deposit(self.player_id, 3 * amount)
             if self._chance.random() < 0.7:
@@ -307,4 +309,8 @@ class Player:
 
     def answered(self, sent: Sent, answer: Answer) -> None:
         self._room.answered(sent, answer)
+        if answer.code == "brings_too_little":  # M4: he left with more
+            self._brings *= 2
+        elif isinstance(sent.command, commands.SitDown) and not answer.code:
+            self._brings = 1
         self.pending.pop(sent.command_id, None)
