@@ -39,7 +39,7 @@ VARIABLE_FOR_REPORT = "BRELAN_CRASH_REPORT"
 
 class Mishap(msgspec.Struct):
     name: str
-    kills: int = 0
+    times: int = 0
     hands_before: int = 0
     hands_after: int = 0
     goes_on_after_s: float = 0.0  # until hands had ended on every shard again
@@ -230,6 +230,12 @@ class Arena:
             lines = answer.read().decode().splitlines()
         return sum(float(line.split()[-1]) for line in lines if line.startswith("brelan_commits_fenced_total"))
 
+    def buried(self) -> int:
+        """Entries that nobody could handle."""
+        services = (Service.TABLE, Service.DEALER)
+        with redis.Redis.from_url(self.redis_url) as client:
+            return sum(int(client.xlen(keys.dead(shard, service))) for shard in SHARDS for service in services)
+
     # --- what has to hold --------------------------------------------------------------------------------------
 
     def verify(self) -> dict[str, Any]:
@@ -323,12 +329,12 @@ def _arena(folder: Path) -> Iterator[Arena]:
 
 
 def table_of_mishaps() -> list[str]:
-    lines = [f"{'mishap':44} {'kills':>5} {'hands before':>12} {'after':>6} {'goes on after':>13}"]
+    lines = [f"{'mishap':44} {'times':>5} {'hands before':>12} {'after':>6} {'goes on after':>13}"]
     lines += [
-        f"{one.name:44} {one.kills:5} {one.hands_before:12} {one.hands_after:6} {one.goes_on_after_s:11.1f} s"
+        f"{one.name:44} {one.times:5} {one.hands_before:12} {one.hands_after:6} {one.goes_on_after_s:11.1f} s"
         for one in mishaps
     ]
-    lines.append(f"{'together':44} {sum(one.kills for one in mishaps):5}")
+    lines.append(f"{'together':44} {sum(one.times for one in mishaps):5}")
     return [*lines, *(f"{name:44} {number:5}" for name, number in facts.items())]
 
 

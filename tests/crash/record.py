@@ -97,6 +97,10 @@ class Record:
             accepted = Counter((entry.player_id, entry.command_id) for entry in log if entry.command_id)
             assert not [each for each, times in accepted.items() if times > 1], f"{table_id}: {accepted.most_common(3)}"
 
+    def no_table_was_frozen(self) -> None:
+        frozen = [event for log in self.committed().values() for each in log for event in each.events]
+        assert not [event for event in frozen if isinstance(event, table.TableFrozen)]
+
     def every_command_was_answered(self) -> int:
         """However often it was sent. How many there were."""
         answered = {(each.table_id, each.player_id, each.command_id) for each in self.feed()}

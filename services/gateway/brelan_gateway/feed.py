@@ -114,8 +114,9 @@ class ShardFeed:
             except LogUnavailable as error:
                 self._interrupted = True
                 metrics.store_errors.labels("gateway").inc()
-                logger.warning("feed unavailable", shard=self._log.shard, reason=str(error))
-                self.trouble = str(error) or repr(error)
+                if (trouble := str(error) or repr(error)) != self.trouble:  # a line, not one for each of many tries
+                    logger.warning("feed unavailable", shard=self._log.shard, reason=trouble)
+                self.trouble = trouble
                 await asyncio.sleep(PAUSE_SECONDS)
 
     async def _begin(self) -> None:

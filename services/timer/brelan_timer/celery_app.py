@@ -5,13 +5,18 @@ ever revoked (measured: pending countdowns of a killed worker fired 99 s late; `
 is a Redis of its own that may lose everything; Redis Cluster is not supported as one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import structlog
 from celery import Celery
 from celery.app.amqp import AMQP
+from redis.exceptions import RedisError
 
 from brelan.eventlog.blocking import BlockingStore
+from brelan.eventlog.keys import Service
+from brelan.eventlog.log import LogUnavailable
+from brelan.telemetry import metrics
 from brelan_timer import tasks
 from brelan_timer.settings import TimerSettings
 
@@ -19,6 +24,8 @@ EXPIRE_TURNS = "brelan.expire_turns"
 REPORT_OVERDUE = "brelan.report_overdue"
 REPORT_SECONDS = 5.0
 QUEUE = "brelan-timer"
+
+logger = structlog.get_logger(__name__)
 
 CONFIGURATION = {
     "task_default_queue": QUEUE,
@@ -97,11 +104,24 @@ def make_app(settings: TimerSettings) -> Celery:
     store = BlockingStore(settings.redis_url)
 
     def expire_turns(shard: str, due: Sequence[tuple[str, int]], dispatched_ms: int) -> int:
-        return store.on(shard, lambda client: tasks.expire_turns(client, shard, due, dispatched_ms))
+        return _if_there(
+            EXPIRE_TURNS, lambda: store.on(shard, lambda client: tasks.expire_turns(client, shard, due, dispatched_ms))
+        )
 
     def report_overdue() -> int:
-        return tasks.report_overdue(store.spread(settings.shard_names))
+        return _if_there(REPORT_OVERDUE, lambda: tasks.report_overdue(store.spread(settings.shard_names)))
 
-    app.task(name=EXPIRE_TURNS)(expire_turns)
-    app.task(name=REPORT_OVERDUE)(report_overdue)
+    app.task(name=EXPIRE_TURNS, shared=False)(expire_turns)
+    app.task(name=REPORT_OVERDUE, shared=False)(report_overdue)
     return app
+
+
+def _if_there(task: str, carry_out: Callable[[], int]) -> int:
+    """An event log that is away is one line, not a page for every task: all of them are handed out again."""
+    try:
+        return carry_out()
+    except (RedisError, OSError, LogUnavailable) as error:
+        metrics.store_errors.labels(Service.TIMER.value).inc()
+        reason = str(error).rpartition("caused error: ")[2]  # without the command, which is no text
+        logger.warning("a task could not be carried out", task=task, reason=reason or type(error).__name__)
+        return 0
