@@ -8,7 +8,7 @@ import msgspec
 
 from brelan.sim.defects import DEFECTS
 from brelan.sim.faults import UnknownFault, parse_faults
-from brelan.sim.report import report, setups, simulate
+from brelan.sim.report import WORLD_HANDS, report, setups, simulate
 
 
 class Faults(click.ParamType[frozenset[str]]):
@@ -30,6 +30,7 @@ class Faults(click.ParamType[frozenset[str]]):
 @click.option("--seed", default="1", show_default=True, help='Any text. "1/3" is the world number 3 of the seed 1.')
 @click.option("--faults", type=Faults(), default="all", show_default=True, help="all, none, or names with commas.")
 @click.option("--steps", type=click.IntRange(0), default=0, help="End each world after so many calls of the event log.")
+@click.option("--world-hands", type=click.IntRange(1), default=WORLD_HANDS, show_default=True, help="In one world.")
 @click.option("--processes", type=click.IntRange(1, 256), help="To work on it. [one for each processor]")
 @click.option("--defect", type=click.Choice(sorted(DEFECTS)), default=None, hidden=True)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object and nothing else.")
@@ -38,6 +39,7 @@ def simulate_command(
     seed: str,
     faults: frozenset[str],
     steps: int,
+    world_hands: int,
     processes: int | None,
     defect: str | None,
     as_json: bool,
@@ -47,7 +49,8 @@ def simulate_command(
     The same seed and the same flags give the same bytes. A broken promise ends with 1 and says how to see it again.
     """
     started = time.monotonic()
-    outcomes = simulate(setups(hands, seed, sorted(faults), steps, defect or ""), processes)
+    worlds = setups(hands, seed, sorted(faults), steps=steps, defect=defect or "", world_hands=world_hands)
+    outcomes = simulate(worlds, processes)
     found, shrunk = report(seed, outcomes, started)
     click.echo(msgspec.json.encode(found) if as_json else _sentences(found))
     if shrunk is not None:

@@ -12,7 +12,7 @@ import msgspec
 from brelan.deck.dealing import DeckState, hole_cards
 from brelan.eventlog import keys
 from brelan.eventlog.keys import Service
-from brelan.eventlog.log import Batch, Commit, Entry, Log
+from brelan.eventlog.log import Batch, Commit, Log
 from brelan.eventlog.memory_log import Hash, MemoryLog
 from brelan.eventlog.plan import parse_id
 from brelan.eventlog.processor import Outputs, Processor
@@ -62,14 +62,15 @@ def applied(name: str) -> Iterator[None]:
 
 
 def cursor_not_moved(swap: Swap) -> None:
-    """The dealer does not write down what it has read."""
-    right = Processor._commit_of  # noqa: SLF001 - a defect is made where it hurts
+    """The dealer does not write down what it has read: the next one reads it again."""
+    right = MemoryLog.commit
 
-    def wrong(self: Processor, outputs: Outputs, entries: Sequence[Entry], *rest: Any) -> Commit:
-        commit = right(self, outputs, entries, *rest)
-        return msgspec.structs.replace(commit, cursors={}) if commit.service is Service.DEALER else commit
+    async def wrong(self: MemoryLog, commit: Commit) -> Any:
+        if commit.service is Service.DEALER:
+            commit = msgspec.structs.replace(commit, cursors={})
+        return await right(self, commit)
 
-    swap(Processor, "_commit_of", wrong)
+    swap(MemoryLog, "commit", wrong)
 
 
 def fence_not_checked(swap: Swap) -> None:

@@ -19,10 +19,12 @@ from brelan.sim.world import Outcome, Setup, play
 WORLD_HANDS = 100  # at most, in one world
 
 
-def setups(hands: int, seed: str, faults: Sequence[str], steps: int = 0, defect: str = "") -> list[Setup]:
+def setups(
+    hands: int, seed: str, faults: Sequence[str], *, steps: int = 0, defect: str = "", world_hands: int = WORLD_HANDS
+) -> list[Setup]:
     if "/" in seed:
         return [Setup(seed, hands, tuple(faults), steps, defect)]
-    worlds = -(-hands // WORLD_HANDS)
+    worlds = -(-hands // world_hands)
     sizes = [hands // worlds + (number < hands % worlds) for number in range(worlds)]
     return [Setup(f"{seed}/{number}", size, tuple(faults), steps, defect) for number, size in enumerate(sizes)]
 
