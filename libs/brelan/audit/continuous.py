@@ -30,7 +30,7 @@ from brelan.sql.engine import DatabaseUnavailable, reading
 from brelan.sql.schema import ledger_accounts, ledger_postings, ledger_transfers
 from brelan.telemetry import metrics
 
-AT_ONCE = 20_000  # transfers, and postings, of one slice
+AT_ONCE = 5_000  # transfers, and postings, of one slice
 _IN = 500  # values in one IN (...)
 
 logger = structlog.get_logger(__name__)
