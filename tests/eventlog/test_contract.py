@@ -380,6 +380,14 @@ async def test_appends_keep_their_order(log: Log) -> None:
     assert [entry.data for entry in entries] == [b"%d" % number for number in range(2_600)]
 
 
+async def test_whoever_was_answered_may_ask_again_at_once(log: Log) -> None:
+    async with asyncio.timeout(20):
+        for number in range(50):
+            await log.append(COMMANDS, b"%d" % number)
+            await log.now_ms()
+    assert await data(log, COMMANDS) == [b"%d" % number for number in range(50)]
+
+
 async def test_ids_are_the_stores_milliseconds(log: Log) -> None:
     before = await log.now_ms()
     await log.append(COMMANDS, b"a")

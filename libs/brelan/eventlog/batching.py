@@ -24,26 +24,34 @@ class Batcher:
         self._in_flight = in_flight
         self._waiting: deque[tuple[Sequence[Any], asyncio.Future[Any]]] = deque()
         self._senders: set[asyncio.Task[None]] = set()
+        self._sending = 0  # of them, those that will look at what is waiting once more
 
     def add(self, *command: Any) -> asyncio.Future[Any]:
         """The answer to come; raises LogUnavailable, or ValueError for a key that holds another kind of value."""
         answered: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting.append((command, answered))
-        if len(self._senders) < self._in_flight:
+        if self._sending < self._in_flight:
+            self._sending += 1
             sender = asyncio.create_task(self._send())
             self._senders.add(sender)
             sender.add_done_callback(self._senders.discard)
         return answered
 
     async def _send(self) -> None:
-        while self._waiting:
-            batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), MOST_COMMANDS))]
-            try:
-                answers = await self._clients.commands([command for command, _ in batch])
-            except (RedisError, OSError) as error:
-                answers = [error] * len(batch)
-            for (_, answered), answer in zip(batch, answers, strict=True):
-                _settle(answered, answer)
+        try:
+            while self._waiting:
+                await self._send_some()
+        finally:
+            self._sending -= 1  # at once: whoever was just answered may ask again before this task counts as done
+
+    async def _send_some(self) -> None:
+        batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), MOST_COMMANDS))]
+        try:
+            answers = await self._clients.commands([command for command, _ in batch])
+        except (RedisError, OSError) as error:
+            answers = [error] * len(batch)
+        for (_, answered), answer in zip(batch, answers, strict=True):
+            _settle(answered, answer)
 
     async def close(self) -> None:
         """Waits for what is out, not for what is waiting behind it."""

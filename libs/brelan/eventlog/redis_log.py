@@ -69,8 +69,12 @@ class RedisStore:
         """Together with what others read. Raises LogUnavailable, or ValueError for another kind of value."""
         return await self._redirected(lambda: self._router.of(shard).reads.add(*command))
 
-    async def append(self, shard: str, commands: Iterable[Sequence[Any]]) -> list[Any]:
-        """Together with what others write, in their order. What was not redirected is never sent again."""
+    async def append(self, shard: str, *command: Any) -> Any:
+        """Together with what others write, in their order."""
+        return await self._redirected(lambda: self._router.of(shard).appends.add(*command))
+
+    async def append_many(self, shard: str, commands: Iterable[Sequence[Any]]) -> list[Any]:
+        """What was not redirected is never sent again."""
         commands = list(commands)
         answers = await self._redirected(lambda: self._append(shard, commands))
         for _ in range(MOST_REDIRECTIONS):
@@ -125,11 +129,11 @@ class RedisStore:
             ("ZREMRANGEBYSCORE", key, "-inf", now_ms),
             ("ZRANGE", key, 0, -1),
         )
-        _, _, alive = await self.append(keys.ROOM, announced)
+        _, _, alive = await self.append_many(keys.ROOM, announced)
         return sorted(name.decode() for name in alive)
 
     async def withdraw(self, service: Service, worker: str) -> None:
-        await self.append(keys.ROOM, [("ZREM", keys.workers(service), worker)])
+        await self.append(keys.ROOM, "ZREM", keys.workers(service), worker)
 
     async def close(self) -> None:
         """Waits for what was asked, then closes the connections."""
@@ -206,11 +210,13 @@ class RedisLog:
             await self._store.on(self.shard, lambda node: self._marks.renew(node.clients, service))
 
     async def append(self, stream: str, data: bytes) -> str:
-        return (await self.append_many(stream, (data,)))[0]
+        check_slot(self.shard, stream)
+        entry_id: bytes = await self._store.append(self.shard, "XADD", stream, "*", FIELD, data)
+        return entry_id.decode()
 
     async def append_many(self, stream: str, data: Sequence[bytes]) -> list[str]:
         check_slot(self.shard, stream)
-        appended = await self._store.append(self.shard, [("XADD", stream, "*", FIELD, one) for one in data])
+        appended = await self._store.append_many(self.shard, [("XADD", stream, "*", FIELD, one) for one in data])
         return [entry_id.decode() for entry_id in appended]
 
     # --- reading -----------------------------------------------------------------------------------------------
