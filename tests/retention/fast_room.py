@@ -195,7 +195,7 @@ class FastRoom:
     def _choice(self, turn: table.TurnOpened) -> commands.ClientCommand:
         """Mostly he folds: hands are over soon."""
         folds = [action for action in turn.actions if action.kind == "fold"]
-        if folds and self._chance.random() < 0.7:
+        if folds and self._chance.random() < 0.85:
             return commands.Act(turn.turn_id, "fold")
         chosen = self._chance.choice([action for action in turn.actions if action.kind != "fold"] or folds)
         if chosen.kind == "draw":

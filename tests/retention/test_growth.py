@@ -1,0 +1,29 @@
+"""A room that has played 5,000 hands is as small in Redis, and starts as fast, as one that has played 500."""
+
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from tests.retention.grow import grow
+
+YOUNG, OLD = 500, 5_000
+STREAMS = ("cashier", "commands", "dealt", "feed", "records", "wallet-replies", "wallet-requests")
+SLACK_SECONDS = 0.2  # of a start, on a busy machine
+
+
+@pytest.mark.slow
+@pytest.mark.redis
+@pytest.mark.timeout(900)
+async def test_a_room_does_not_grow_with_the_hands_it_has_played(tmp_path: Path) -> None:
+    young, old = [figures async for figures in grow(tmp_path, (YOUNG, OLD))]
+    for figures in (young, old):
+        sys.stdout.write(msgspec.json.encode(figures).decode() + "\n")
+        assert figures.problems == []
+        assert all(figures.entries_of[family] <= 5 for family in STREAMS), figures.entries_of
+    assert (young.hands, old.hands) >= (YOUNG, OLD)
+    assert old.keys == young.keys
+    assert abs(old.memory_bytes - young.memory_bytes) <= young.memory_bytes / 10
+    assert old.table_load_seconds <= 2 * young.table_load_seconds + SLACK_SECONDS
+    assert old.dealer_load_seconds <= 2 * young.dealer_load_seconds + SLACK_SECONDS
