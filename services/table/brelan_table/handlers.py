@@ -45,6 +45,7 @@ Message = TypeVar("Message")
 logger = structlog.get_logger(__name__)
 
 OUTAGE_MS = 1_500  # nobody served the table, or no gateway was heard, for longer than this: clocks start again
+EPOCHS_SINCE = 1_600_000_000  # the Unix second that epochs are counted from: the clock makes them new for ever
 MOST_EPOCHS_AHEAD = 1_000  # of ours can a reader have seen; more is nonsense
 LOADING = 64  # tables read at once when a shard is taken over
 
@@ -109,7 +110,7 @@ class TableHandler:
         self.discard()
         now_ms = await log.now_ms()
         beat = await log.get(keys.heartbeat(self.shard))
-        await self._load_epoch(log)
+        await self._load_epoch(log, now_ms)
         gate = asyncio.Semaphore(LOADING)
 
         async def load_one(table_id: str) -> None:
@@ -138,13 +139,19 @@ class TableHandler:
         self._aside[table_id] = reason
         logger.error("table left alone", table=table_id, reason=reason)
 
-    async def _load_epoch(self, log: Log) -> None:
-        """On another server than before a tail of the log may be missing: what is decided from here on is of a new
-        epoch (ADR 0008)."""
+    async def _load_epoch(self, log: Log, now_ms: int) -> None:
+        """On another server than before a tail of the log may be missing, the last epochs with it: what is decided from
+        here on is of one that never was (ADR 0008)."""
         stored, server = await log.get(keys.epoch(self.shard)), await log.server_id()
-        before = envelope.decode_epoch(stored) if stored is not None else Epoch(0, "")
+        if stored is None:
+            self._epoch, self._epoch_stored = Epoch(1, server), False
+            return
+        before = envelope.decode_epoch(stored)
         self._epoch_stored = before.server == server
-        self._epoch = before if self._epoch_stored else Epoch(before.number + 1, server)
+        if self._epoch_stored:
+            self._epoch = before
+        else:
+            self._epoch = Epoch(max(before.number + 1, now_ms // 1000 - EPOCHS_SINCE), server)
 
     async def prepare(self, log: Log, entries: Sequence[Entry]) -> None:
         """Every table of the shard is in memory since ``load``."""
