@@ -92,7 +92,7 @@ async def restore_shard(store: RedisStore, dump: ShardDump) -> int:
         raise BackupError(f"the event log has tables of shard {dump.shard} already: restore into an empty one.")
     for some in _chunks(dump.keys):
         try:
-            await store.append(dump.shard, [("RESTORE", one.key, 0, one.data) for one in some])
+            await store.append_many(dump.shard, [("RESTORE", one.key, 0, one.data) for one in some])
         except LogUnavailable as error:
             raise BackupError(
                 f"the server takes no keys of shard {dump.shard} ({error}). It has to be empty, and no older than the "
@@ -109,7 +109,7 @@ async def begin_anew(store: RedisStore, shard: str) -> int:
     number = (decode_epoch(stored).number if stored is not None else 0) + EPOCHS_AHEAD
     feed = keys.feed(shard)
     lost = TailLost("restore", number, feed, await log.last_id(feed))
-    await store.append(shard, [("SET", keys.epoch(shard), encode(Epoch(number, "restored")))])
+    await store.append(shard, "SET", keys.epoch(shard), encode(Epoch(number, "restored")))
     await log.append(keys.commands(shard), encode(lost))
     return number
 
