@@ -111,8 +111,8 @@ def make_app(settings: TimerSettings) -> Celery:
     def report_overdue() -> int:
         return _if_there(REPORT_OVERDUE, lambda: tasks.report_overdue(store.spread(settings.shard_names)))
 
-    app.task(name=EXPIRE_TURNS, shared=False)(expire_turns)
-    app.task(name=REPORT_OVERDUE, shared=False)(report_overdue)
+    app.task(name=EXPIRE_TURNS)(expire_turns)
+    app.task(name=REPORT_OVERDUE)(report_overdue)
     return app
 
 
