@@ -170,6 +170,10 @@ class Arena:
         finally:
             self._away.unlink()
 
+    def has_begun(self) -> bool:
+        assert self.bots.running, "the bots ended"
+        return all(self.hands_of_shards().get(shard, 0) >= 5 for shard in SHARDS)
+
     def hands(self) -> int:
         return sum(self.hands_of_shards().values())
 
@@ -318,7 +322,7 @@ def _arena(folder: Path) -> Iterator[Arena]:
     made = None
     try:
         made = Arena(room.wait_open(), failpoint, away, env)
-        wait_until(lambda: all(made.hands_of_shards().get(each, 0) >= 10 for each in SHARDS), 90, "the first hands")
+        wait_until(made.has_begun, 180, "the first hands on every shard")
         yield made
     finally:
         away.unlink(missing_ok=True)

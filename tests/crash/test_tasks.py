@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import structlog
+from celery import _state
 from redis import Redis
 
 from brelan.eventlog import keys
@@ -15,6 +16,12 @@ from tests.fixtures_redis import bundled_server
 pytestmark = pytest.mark.redis
 
 NOBODY = "redis://127.0.0.1:1/0"
+
+
+@pytest.fixture(autouse=True)
+def one_app(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Celery gives the tasks of one app to all others of its process, where a service has but one."""
+    monkeypatch.setattr(_state, "_on_app_finalizers", set())
 
 
 def test_a_log_that_is_away_is_a_line() -> None:
