@@ -9,9 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import func, insert, select
 
+from brelan.audit.proof import ArchivedEntries, prove
 from brelan.backups import room as backups
+from brelan.backups.database import held
 from brelan.backups.event_log import EPOCHS_AHEAD, LEFT_OUT, WALLET, BackupError, shard_keys
 from brelan.cli.running import announced
 from brelan.eventlog import keys
@@ -20,9 +22,11 @@ from brelan.eventlog.server import EmbeddedServer
 from brelan.eventlog.tables import load_table
 from brelan.events.envelope import decode_epoch
 from brelan.settings import RoomSettings
-from brelan.sql.engine import reading
-from brelan.sql.schema import history_hands
+from brelan.sql.engine import create_engine, reading, writing
+from brelan.sql.schema import history_hands, ledger_writer
 from tests.fixtures_redis import bundled_server
+from tests.fixtures_sql import own_postgres
+from tests.requirements import need_program
 from tests.retention.fast_room import SHARD, FastRoom
 
 pytestmark = pytest.mark.redis
@@ -158,3 +162,64 @@ async def test_a_room_that_is_there_is_never_restored_over(played: Played, tmp_p
         await backups.restore(played.settings, backup)
     with pytest.raises(BackupError, match="BRELAN_SHARDS=1"):
         await backups.restore(RoomSettings(data=tmp_path / "new", shards=2), backup)
+
+
+async def test_nothing_is_booked_while_it_is_held_and_the_copy_is_of_that_moment(sql_url: str, tmp_path: Path) -> None:
+    engine, folder = create_engine(sql_url), tmp_path / "copy"
+    folder.mkdir()
+
+    async def book(number: int) -> None:
+        async with writing(engine) as connection:
+            await connection.execute(insert(ledger_writer).values(id=number, page=1))
+
+    await book(7)
+    async with held(sql_url) as (let_go, copy):
+        booking = asyncio.create_task(book(8))
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(booking), 0.3)
+        await let_go()
+        await booking
+        await copy(folder)
+    assert {7, 8} <= await numbers(sql_url)
+    await engine.dispose()
+    if sql_url.startswith("postgresql"):
+        assert (folder / "brelan.pgdump").stat().st_size
+    else:
+        assert await numbers(f"sqlite:///{folder / 'brelan.db'}") & {7, 8} == {7}
+
+
+async def numbers(sql_url: str) -> set[int]:
+    engine = create_engine(sql_url)
+    async with reading(engine) as connection:
+        found = set((await connection.execute(select(ledger_writer.c.id))).scalars())
+    await engine.dispose()
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(240)
+async def test_a_room_on_postgres_is_backed_up_too(redis_url: str, tmp_path: Path) -> None:
+    need_program("pg_dump")
+    backup, data = tmp_path / "backup", tmp_path / "new"
+    (tmp_path / "old" / "keys").mkdir(parents=True)
+    with own_postgres() as postgres:
+        old, new = postgres.create("old"), postgres.create("new")
+        async with FastRoom(redis_url, old, tables=2) as room:
+            await room.open()
+            await room.play(20)
+            playing = asyncio.create_task(room.play(20))
+            settings = RoomSettings(data=tmp_path / "old", redis_url=redis_url, sql_url=old, shards=1)
+            await backups.take(settings, backup)
+            await playing
+        with EmbeddedServer(tmp_path / "redis", durable=False, program=bundled_server()) as server:
+            settings = RoomSettings(data=data, redis_url=server.url, sql_url=new, shards=1)
+            await backups.restore(settings, backup)
+            async with FastRoom(server.url, new, tables=2) as room:
+                await room.play(20)
+                await room.settle()
+                assert await room.problems() == []
+                archive = ArchivedEntries(new)
+                for table_id in room.table_ids:
+                    proof = await prove(room.log, table_id, archive)
+                    assert (proof.begins_after, proof.problems) == (0, [])
+                await archive.close()
