@@ -14,7 +14,7 @@ import pytest
 import redis
 
 from brelan.eventlog.failpoints import POINTS
-from tests.crash.arena import Arena, Mishap, arena, facts, state_of
+from tests.crash.arena import Arena, Mishap, arena, facts, mishaps, state_of
 from tests.requirements import missing
 from tests.room import wait_until
 
@@ -155,7 +155,7 @@ def test_what_must_hold_at_the_end(playing: Arena) -> None:
     assert commands > 500
     overslept = {(table_id, turn_id) for table_id, turn_id in result["overslept"]}
     enforced = playing.record.nobody_was_folded_by_an_outage(overslept)
-    assert enforced, "no clock was enforced: that proves nothing"
+    assert enforced or len(mishaps) < len(POINTS), "no clock was enforced in a whole run: that proves nothing"
     facts["hands"] = playing.hands()
     facts["commands"] = commands
     facts["commands accepted"] = result["acked"]
