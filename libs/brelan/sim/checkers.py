@@ -16,8 +16,9 @@ from brelan.eventlog.keys import Service
 from brelan.eventlog.log import Append, Commit
 from brelan.eventlog.memory_log import Hash, SortedSet, Stream, String
 from brelan.eventlog.tables import decode_state, encode_state
+from brelan.eventlog.tail import digest
 from brelan.events import table as facts
-from brelan.events.envelope import GatewayAlive, TableCommitted, decode_command, decode_committed
+from brelan.events.envelope import GatewayAlive, TableCommitted, decode_command, decode_committed, decode_epoch
 from brelan.histories.archive import Page as HistoryPage
 from brelan.histories.archive import Shelves
 from brelan.ledger.accounts import may_be_negative, table_account, table_of
@@ -47,6 +48,8 @@ class WatchedTable:
         self.shard = keys.shard_of(table_id)
         self.state: TableState = initial_state()
         self.effects: dict[Key, int] = {}  # command -> the version of its one entry
+        self.contents: dict[tuple[int, int], bytes] = {}  # epoch, version -> digest of the last entry of that name ...
+        self.shown: dict[tuple[int, int], bytes] = {}  # ... and of the one that a client was shown
         self.hands: dict[str, bytes] = {}  # hand that is over -> the entry it ended in
         self.voided: set[str] = set()
         self.started: set[str] = set()
@@ -54,6 +57,7 @@ class WatchedTable:
         self.ends: dict[int, bytes] = {}  # the states in which hands ended, of the last commit
         self.armed_ms = 0  # since when the open turn has its time
         self.disturbed = False  # a tail was lost that others had seen: sums are right again when all is settled
+        self.flapped = False  # an epoch was lost too: it is there again until somebody who had seen it says so
         self.deck: dealing.DeckState | None = None
         self.shuffled: dict[str, tuple[int, ...]] = {}
 
@@ -166,6 +170,7 @@ class Auditor:
             state.epoch,
             state.version,
         )
+        table.contents[entry.epoch, entry.version] = digest(append.data)
         if entry.command_id:
             self._effect(table, entry)
         for event in entry.events:
@@ -451,6 +456,16 @@ class Auditor:
                 field,
             )
 
+    def showed(self, table_id: str, epoch: int, version: int) -> None:
+        """A client was shown this entry. Without replicas two fail-overs may lose an epoch before it is known again."""
+        table = self.table(table_id)
+        there = table.contents.get((epoch, version))
+        self.check(
+            "what was shown is never another",
+            there is not None and (table.flapped or table.shown.setdefault((epoch, version), there) == there),
+            *(table_id, epoch, version),
+        )
+
     def saw_cards(self, player_id: str, cards: OwnCards) -> None:
         """On a player's socket."""
         his = player_id in self._owners.get((cards.hand_id, cards.seat), ())
@@ -598,8 +613,12 @@ class Auditor:
         for key in lost:
             del table.effects[key]
         for key in [key for key, answer in self._answers.items() if key[0] == table.table_id]:
-            if key in acknowledged or self._answers[key].version > state.version:
+            answer = self._answers[key]  # without replicas a refusal may be lost, and be another one the next time
+            if key in acknowledged or answer.version > state.version or (answer.code and not node.replicas):
                 del self._answers[key]
+        stored = node.find(keys.epoch(table.shard), String)
+        epoch = decode_epoch(stored).number if stored else 0
+        table.flapped = table.flapped or any(known > epoch for known, _ in table.contents)
         if before.version != state.version:
             table.disturbed = table.disturbed or not node.replicas
             self._forget_hands(table)

@@ -21,6 +21,7 @@ from brelan.events import table as facts
 from brelan.histories.archive import MemoryArchive
 from brelan.histories.archive import Page as HistoryPage
 from brelan.ledger import decide as ledger
+from brelan.ledger.accounts import CASHIER
 from brelan.ledger.decide import Decision, Ledger, Request
 from brelan.ledger.transfers import Transfer, move
 from brelan.rules import between_hands, clock, hand, pots, seating
@@ -132,7 +133,7 @@ def acknowledged_before_durable(swap: Swap) -> None:
 
 
 def epoch_not_raised(swap: Swap) -> None:
-    async def wrong(self: Any, _log: Log) -> None:
+    async def wrong(self: Any, _log: Log, _now_ms: int) -> None:
         self._epoch_stored = False
 
     swap(table.TableHandler, "_load_epoch", wrong)
@@ -287,14 +288,10 @@ def card_twice_in_the_deck(swap: Swap) -> None:
 
 
 def escrow_not_debited(swap: Swap) -> None:
-    """What is paid out stays on the table's account too."""
-    right = move
+    """What is paid out of a table comes from somewhere else."""
 
     def wrong(transfer_id: str, kind: Any, amount: int, source: str, target: str) -> Transfer:
-        transfer = right(transfer_id, kind, amount, source, target)
-        if kind != "cash_out":
-            return transfer
-        return msgspec.structs.replace(transfer, postings=[one for one in transfer.postings if one.account == target])
+        return move(transfer_id, kind, amount, CASHIER if kind == "cash_out" else source, target)
 
     swap(ledger, "move", wrong)
 

@@ -140,6 +140,8 @@ class Misfortune:
         if node.away:
             return False
         self._fail_over(node)
+        if self._chance.random() < 0.2:  # and the next one does not last
+            self._loop.call_later(self._chance.uniform(0.5, 8.0), self._lose_tail, node)
         return True
 
     def _fail_over(self, node: Node) -> None:

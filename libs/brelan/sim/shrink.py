@@ -51,11 +51,16 @@ def shrink(outcome: Outcome) -> Shrunk:
 
 
 def _fewer_faults(best: Outcome, still: Still) -> Outcome:
+    """None at all, or only those that struck, or all but one, again and again."""
+    if not best.setup.faults:
+        return best
+    for some in ((), tuple(kind for kind in best.setup.faults if best.faults.get(kind))):
+        if some != best.setup.faults and (again := still(msgspec.structs.replace(best.setup, faults=some))) is not None:
+            best = again
+            break
     for kind in best.setup.faults:
         fewer = tuple(one for one in best.setup.faults if one != kind)
-        if best.faults.get(kind, 0) == 0 or len(fewer) == len(best.setup.faults):
-            continue
-        if (again := still(msgspec.structs.replace(best.setup, faults=fewer))) is not None and _shorter(again, best):
+        if (again := still(msgspec.structs.replace(best.setup, faults=fewer))) is not None:
             best = again
     return best
 
@@ -67,9 +72,3 @@ def _fewer_hands(best: Outcome, still: Still) -> Outcome:
             return again
         hands *= 2
     return best
-
-
-def _shorter(one: Outcome, other: Outcome) -> bool:
-    assert one.found is not None
-    assert other.found is not None
-    return one.found.step <= other.found.step

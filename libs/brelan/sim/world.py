@@ -252,12 +252,14 @@ class World:
         model = player.model
         match message:
             case views.Events():
+                self.auditor.showed(player.table_id, message.epoch, message.version)
                 follows = message.version == model.version + 1 and message.epoch >= model.epoch
             case views.Resumed():
                 follows = (message.epoch, message.version) == (model.epoch, model.version)
             case _:
                 later = (message.epoch, message.version) >= (model.epoch, model.version)
-                follows = later or self.auditor.table(player.table_id).disturbed
+                lost = message.epoch < model.epoch and self.auditor.table(player.table_id).disturbed
+                follows = later or lost
         self.auditor.check(
             "a client misses nothing",
             follows,
