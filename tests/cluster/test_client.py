@@ -200,7 +200,7 @@ async def test_what_was_acknowledged_survives_the_master(
 
 
 async def test_a_master_that_hangs_is_left(cluster: ClusterServers, log: Log) -> None:
-    """It closes no connection: whoever waits for its answer is freed when another one has the slot."""
+    """It closes no connection: whoever waits for its answer is freed when that times out."""
     await committed(log, b"before")
     master = cluster.master_of(SHARD)
     waiting = asyncio.create_task(log.read({FEED: "9999999999999-0"}, 1, 30_000))

@@ -48,7 +48,7 @@ class Batcher:
         batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), MOST_COMMANDS))]
         try:
             answers = await self._clients.commands([command for command, _ in batch])
-        except (RedisError, OSError) as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, nobody may wait for ever
             answers = [error] * len(batch)
         for (_, answered), answer in zip(batch, answers, strict=True):
             _settle(answered, answer)
@@ -68,5 +68,7 @@ def _settle(answered: asyncio.Future[Any], answer: Any) -> None:
         return
     if isinstance(answer, RedisError | OSError):
         answered.set_exception(failure(answer))
+    elif isinstance(answer, Exception):
+        answered.set_exception(answer)
     else:
         answered.set_result(answer)

@@ -49,12 +49,11 @@ class Cluster:
         self._seeds = addresses(url)
         self._ranges: list[SlotRange] = []
         self._moved: dict[int, str] = {}  # slot -> master, as a node said since the ranges were asked
-        self._nodes: dict[str, Node] = {}
+        self._nodes: dict[str, Node] = {}  # kept when they are masters no more: what is out there times out by itself
         self._probes: dict[str, Probe] = {}
         self._of: dict[str, Node] = {}
         self._doubted = asyncio.Event()
         self._watching: asyncio.Task[None] | None = None
-        self._closing: set[asyncio.Task[None]] = set()
 
     # --- where a shard is --------------------------------------------------------------------------------------
 
@@ -136,11 +135,6 @@ class Cluster:
             return
         self._ranges = ranges
         self._of.clear()
-        masters = {one.master for one in ranges}
-        for address in self._nodes.keys() - masters:  # dead, or a replica now
-            closing = asyncio.create_task(self._nodes.pop(address).close())
-            self._closing.add(closing)
-            closing.add_done_callback(self._closing.discard)
 
     # --- the store's life --------------------------------------------------------------------------------------
 
@@ -156,6 +150,5 @@ class Cluster:
         if self._watching is not None:
             self._watching.cancel()
             await asyncio.gather(self._watching, return_exceptions=True)
-        await asyncio.gather(*self._closing, return_exceptions=True)
         await asyncio.gather(*(node.close() for node in self._nodes.values()))
         await asyncio.gather(*(probe.close() for probe in self._probes.values()))
