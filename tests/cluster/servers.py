@@ -192,11 +192,18 @@ def _cluster_info(client: Any) -> dict[str, str]:
     return answer if isinstance(answer, dict) else {}
 
 
+_given: set[int] = set()
+
+
 def _free_port() -> int:
-    """One above 20,000, so that the port of the cluster's bus, 10,000 below, is no system port."""
+    """One whose neighbour 10,000 below, for the cluster's bus, is free too; never the same twice."""
     while True:
-        with socket.socket() as probe:
+        with socket.socket() as probe, socket.socket() as bus:
             probe.bind(("127.0.0.1", 0))
             port = int(probe.getsockname()[1])
-        if port > 20_000:
-            return port
+            if port < 20_000 or port in _given:
+                continue
+            with contextlib.suppress(OSError):
+                bus.bind(("127.0.0.1", port - 10_000))
+                _given.add(port)
+                return port
