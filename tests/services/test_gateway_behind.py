@@ -62,3 +62,10 @@ async def test_in_the_same_epoch_nobody_is_shown_an_older_version(room: SmallRoo
     state = await room.state()
     with pytest.raises(Refusal, match="behind"):
         await feed.join(TABLE, Quiet(), Since(state.version + 1, state.epoch))
+
+
+async def test_a_table_whose_opening_was_undone_is_unknown(room: SmallRoom) -> None:
+    feed = await begun(room)
+    room.store.values.clear()
+    with pytest.raises(Refusal, match="There is no table"):
+        await feed.join(TABLE, Quiet(), None)

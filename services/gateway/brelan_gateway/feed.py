@@ -303,6 +303,8 @@ class ShardFeed:
         table.joining += 1
         try:
             await self._load(table)
+            if table.state.config is None:  # it was opened, and a fail-over has undone it
+                raise refusals.unknown_table(table_id)
             await self._catch_up(table, since)
             return await self._first_messages(table, watcher, since)
         finally:
