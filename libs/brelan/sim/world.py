@@ -137,6 +137,7 @@ class World:
         self.found: Found | None = None
         self.over = asyncio.Event()
         self.players: list[Player] = []
+        self.operators: list[Player] = []
         self.gateways: list[Gateway] = []
         self._sessions = 0
         self._deposits = 0
@@ -211,6 +212,10 @@ class World:
     def replaced(self, node: Node) -> None:
         shards = (*self.shards, WALLET_SHARD)
         self.auditor.replaced(node, [shard for shard in shards if self.servers.node_of(shard) is node])
+        for operator in self.operators:  # a table whose opening is lost is opened again
+            if self.auditor.table(operator.table_id).state.status == "none":
+                opening = commands.OpenTable(self._configs[operator.table_id])
+                self.loop.create_task(self._command_directly(operator, opening)).add_done_callback(_looked_at)
 
     def fail(self, check: str, what: str) -> None:
         if self.found is None and not self.over.is_set():
@@ -322,8 +327,6 @@ class World:
         return self.auditor.hands_ended > hands
 
     async def _open_tables(self) -> None:
-        operator = Player(self, self.chance, "operator", "", CHARACTERS[0])
-        self.operators = []
         for table_id, config in self._configs.items():
             operator = Player(self, self.chance, f"operator-{table_id}", table_id, CHARACTERS[0])
             self.operators.append(operator)
