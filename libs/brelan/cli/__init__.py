@@ -15,6 +15,7 @@ COMMANDS = {
     "simulate": "brelan.cli.simulate:simulate_command",
     "table": "brelan.cli.operating:table",
     "up": "brelan.cli.up:up",
+    "verify-hand": "brelan.cli.verify_hand:verify_hand",
     "verify-log": "brelan.cli.verify_log:verify_log",
 }
 
