@@ -3,7 +3,7 @@
 ==============  ====================================================================
 module          what
 ==============  ====================================================================
-``drbg``        HKDF, HMAC-DRBG, numbers below n, Fisher-Yates
+``drbg``        HKDF, HMAC-DRBG, a deck shuffled by it
 ``merkle``      the tree over a deck's leaves, paths and their check
 ``commitment``  what the dealer signs before any seed is known; two for one hand
 ``chains``      the players' seeds: a chain's tip, its next element

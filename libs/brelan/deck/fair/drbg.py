@@ -1,8 +1,10 @@
-"""Numbers from a key: HKDF-SHA-256 (RFC 5869), HMAC_DRBG with SHA-256 (SP 800-90A), Fisher-Yates without bias."""
+"""Chance from a key: HKDF-SHA-256 (RFC 5869), then HMAC_DRBG with SHA-256 (SP 800-90A) as the bytes of a shuffle."""
 
 import hashlib
 import hmac
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+
+from brelan.deck.shuffle import shuffle
 
 HASH_BYTES = 32
 _CALL_BYTES = 64  # of one Generate call: part of the protocol, for K and V are renewed after every call
@@ -27,7 +29,6 @@ class Drbg:
     def __init__(self, entropy: bytes, nonce: bytes = b"", personalization: bytes = b"") -> None:
         self._key, self._value = bytes(HASH_BYTES), b"\x01" * HASH_BYTES
         self._update(entropy + nonce + personalization)
-        self._waiting: list[int] = []
 
     def _update(self, data: bytes = b"") -> None:
         for separator in (b"\x00", b"\x01"):
@@ -45,19 +46,10 @@ class Drbg:
         self._update()
         return made[:count]
 
-    def below(self, bound: int) -> int:
-        """A number from 0 to ``bound`` - 1, each as likely: a byte of the last, incomplete round is thrown away."""
-        limit = 256 - 256 % bound
-        while True:
-            if not self._waiting:
-                self._waiting = list(reversed(self.generate(_CALL_BYTES)))
-            if (drawn := self._waiting.pop()) < limit:
-                return drawn % bound
-
     def shuffled(self, cards: Sequence[int]) -> tuple[int, ...]:
-        """Fisher-Yates from the last place down."""
-        order = list(cards)
-        for place in range(len(order) - 1, 0, -1):
-            other = self.below(place + 1)
-            order[place], order[other] = order[other], order[place]
-        return tuple(order)
+        """Fisher-Yates from the last place down, without bias (``brelan.deck.shuffle``)."""
+        return shuffle(cards, self._bytes())
+
+    def _bytes(self) -> Iterator[int]:
+        while True:
+            yield from self.generate(_CALL_BYTES)
