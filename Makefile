@@ -1,7 +1,7 @@
 # Brelan. `make help` lists what there is to do.
 
 .DEFAULT_GOAL := help
-.PHONY: help run env test test-fast lint format clean
+.PHONY: help run env test test-fast chance lint format clean
 
 venv := .venv
 bin := $(venv)/bin
@@ -23,6 +23,9 @@ test: env lint ## every check and every test this machine can run; ends with wha
 test-fast: env ## rules, contracts and services in memory: under a minute
 	@echo "== tests: the fast ones"
 	@$(bin)/pytest -q -m "$(quick)" $(PYTEST_ARGS)
+
+chance: env ## the long battery: a million decks of every source, rngtest and dieharder if installed (DECKS, SEED)
+	@$(bin)/python -m tests.fairness.battery $(or $(DECKS),1000000) $(or $(SEED),1)
 
 lint: env ## style, types, architecture, dependencies
 	@echo "== style: ruff check, ruff format"
