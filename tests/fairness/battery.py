@@ -58,15 +58,19 @@ def dieharder(seed: int) -> bool:
     good = True
     for test in DIEHARDER_TESTS:
         drbg = Drbg(sha256(b"dieharder", seed.to_bytes(8, "big")))
-        with subprocess.Popen(
+        program = subprocess.Popen(
             ["dieharder", "-g", "200", "-d", str(test)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        ) as program:
-            assert program.stdin
-            assert program.stdout
-            with contextlib.suppress(BrokenPipeError):
-                while program.poll() is None:
-                    program.stdin.write(drbg.generate(4096))
+        )
+        assert program.stdin
+        with contextlib.suppress(BrokenPipeError):
+            while program.poll() is None:
+                program.stdin.write(drbg.generate(4096))
+        with contextlib.suppress(BrokenPipeError):
+            program.stdin.close()
+        assert program.stdout
+        with program.stdout:
             lines = [line.strip() for line in program.stdout.read().decode().splitlines() if line.count("|") >= 5]
+        program.wait()
         results = [" ".join(line.split("|")[i].strip() for i in (0, 4, 5)) for line in lines[1:]]
         say("dieharder: " + "; ".join(results))
         good = good and bool(results) and not any("FAILED" in result for result in results)
