@@ -22,7 +22,8 @@ class Service(StrEnum):
 
 
 class Family(msgspec.Struct, frozen=True):
-    """One kind of key. ``writers`` holds one service, except for append-only inboxes (ARCHITECTURE §1)."""
+    """One kind of key. ``writers`` holds one service, except for append-only inboxes (ARCHITECTURE §1), and where every
+    service has a key of its own. What each may do with it follows from here (``rights``)."""
 
     name: str
     kind: str  # stream | hash | zset | string
@@ -31,9 +32,14 @@ class Family(msgspec.Struct, frozen=True):
     readers: tuple[Service, ...]
     holds: str
     outward: bool = False  # read by who is not on this shard: no further than the durable mark
+    trimmer: Service | None = None  # who trims it, where that is not its writer
+    tags: tuple[str, ...] = ("{s[0-9]*}",)  # what its keys begin with, as a pattern
 
 
 T, D, G, W, H, C = Service.TABLE, Service.DEALER, Service.GATEWAY, Service.WALLET, Service.HISTORY, Service.TIMER
+
+WALLET_TAG = "{wallet}"
+ROOM = "room"  # like a shard of its own, for what belongs to none
 
 FAMILIES: tuple[Family, ...] = (
     Family(
@@ -43,15 +49,16 @@ FAMILIES: tuple[Family, ...] = (
         (G, C, W, H),
         (T,),
         "client commands, gateways' heartbeats, ExpireTurn, TailLost; append-only for its writers",
+        trimmer=T,
     ),
-    Family("dealt", "stream", "shard", (D,), (T,), "the dealer's answers"),
+    Family("dealt", "stream", "shard", (D,), (T,), "the dealer's answers", trimmer=T),
     Family("wallet-requests", "stream", "shard", (T,), (W,), "buy-ins, cash-outs, rake, refunds", True),
-    Family("wallet-replies", "stream", "shard", (W,), (T,), "funded, declined, done"),
+    Family("wallet-replies", "stream", "shard", (W,), (T,), "funded, declined, done", trimmer=T),
     Family("feed", "stream", "shard", (T,), (G, D, H), "every committed table entry and every refusal, in order", True),
     Family(
         "records", "stream", "shard", (D,), (H,), "hole cards of finished hands, sealed to the history service", True
     ),
-    Family("dead", "stream", "shard", (T, D), (G,), "poison entries with their errors; each service its own stream"),
+    Family("dead", "stream", "service", (T, D), (G,), "poison entries with their errors; each service its own stream"),
     Family("deadlines", "zset", "shard", (T,), (C,), "table id by the time its open wait is due, in ms"),
     Family("tables", "hash", "shard", (T,), (G, D, W, H), "table id to its configuration"),
     Family("heartbeat", "string", "shard", (T,), (G,), "when the table service last committed, in ms"),
@@ -62,17 +69,53 @@ FAMILIES: tuple[Family, ...] = (
     Family("deck", "stream", "table", (D,), (), "the dealer's sealed log"),
     Family("hole", "hash", "table", (D,), (G,), "hole cards of the hand in play, sealed to who may see them"),
     Family("durable", "stream", "service", (T, D), (G, W, H), "up to where the replicas have what it sends outside"),
-    Family("position", "hash", "service", tuple(Service), (), "commit number, nonce and cursors of one service"),
     Family(
-        "lease", "string", "service", tuple(Service), (), "which worker holds the shard; saves work, guards nothing"
+        "position",
+        "hash",
+        "service",
+        (T, D, W, H),
+        (T, D),
+        "commit number, nonce and cursors of one service; the others' tell how far may be trimmed",
+        tags=("{s[0-9]*}", WALLET_TAG),
     ),
-    Family("workers", "zset", "service", tuple(Service), (), "live workers of one service, by when they count as gone"),
-    Family("cashier", "stream", "room", (G,), (W,), "deposits and withdrawals asked for"),
-    Family("balances", "hash", "room", (W,), (G,), "player id to balance, in minor units; a copy of the ledger's"),
+    Family(
+        "lease",
+        "string",
+        "service",
+        (T, D, W, H),
+        (),
+        "which worker holds the shard; saves work, guards nothing",
+        tags=("{s[0-9]*}", WALLET_TAG),
+    ),
+    Family(
+        "workers",
+        "zset",
+        "service",
+        (T, D),
+        (),
+        "live workers of one service, by when they count as gone",
+        tags=(f"{{{ROOM}}}",),
+    ),
+    Family(
+        "cashier",
+        "stream",
+        "room",
+        (G,),
+        (W,),
+        "deposits and withdrawals asked for",
+        trimmer=W,
+        tags=(WALLET_TAG,),
+    ),
+    Family(
+        "balances",
+        "hash",
+        "room",
+        (W,),
+        (G,),
+        "player id to balance, in minor units; a copy of the ledger's",
+        tags=(WALLET_TAG,),
+    ),
 )
-
-WALLET_TAG = "{wallet}"
-ROOM = "room"  # like a shard of its own, for what belongs to none
 
 
 def shard_name(number: int) -> str:

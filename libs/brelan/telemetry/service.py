@@ -3,8 +3,8 @@
 ::
 
     async def main(running: Running[TableSettings]) -> None:
-        store = RedisStore(running.settings.redis_url)
-        if await running.until_answers("event log", store.ping):
+        store = open_store(running.settings)
+        if await running.until_log_answers(store, Service.TABLE):
             await ShardWorker(store, ...).run(running.stop)
 
     if __name__ == "__main__":
@@ -26,7 +26,10 @@ import uvloop
 from pydantic import ValidationError
 
 from brelan.eventlog import failpoints
+from brelan.eventlog.dry_run import RightMissing, try_rights
+from brelan.eventlog.keys import Service
 from brelan.eventlog.log import LogUnavailable
+from brelan.eventlog.redis_log import RedisStore
 from brelan.settings import RoomSettings
 from brelan.telemetry.health import Health, listen
 from brelan.telemetry.logs import SECRET_NAME, configure_logs
@@ -68,6 +71,18 @@ class Running(Generic[Settings]):
                 self.health.ready(what, True)
                 return True
         return False
+
+    async def until_log_answers(self, store: RedisStore, service: Service) -> bool:
+        """Wait for the event log, and try the service's rights on it. Raises StartError when one is missing."""
+
+        async def answers() -> None:
+            await store.ping()
+            try:
+                await try_rights(store, service, self.settings.shard_names)
+            except RightMissing as error:
+                raise StartError(str(error)) from error
+
+        return await self.until_answers("event log", answers)
 
 
 Main = Callable[[Running[Settings]], Awaitable[None]]

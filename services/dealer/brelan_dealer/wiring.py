@@ -16,7 +16,7 @@ async def main(running: Running[RoomSettings]) -> None:
     sealed = sealed_decks(settings.key_folder)
     store = open_store(settings)
     try:
-        if await running.until_answers("event log", store.ping):
+        if await running.until_log_answers(store, Service.DEALER):
             worker = ShardWorker(
                 store,
                 Service.DEALER,

@@ -9,6 +9,7 @@ from brelan.auth.accounts import AccountStore
 from brelan.auth.tickets import TicketOffice
 from brelan.auth.tokens import Issuer, Verifier
 from brelan.deck.keys import KeyFileError, load_hole_card_opener, load_signing_key
+from brelan.eventlog.keys import Service
 from brelan.eventlog.redis_log import RedisStore, open_store
 from brelan.histories.queries import Histories
 from brelan.sql import DatabaseError, create_engine, migrate
@@ -43,7 +44,7 @@ async def main(running: Running[GatewaySettings]) -> None:
             raise StartError(f"the page and the API cannot use {where} ({why}): choose another BRELAN_PORT.") from None
         except (DatabaseError, KeyFileError) as error:
             raise StartError(str(error)) from error
-        if await running.until_answers("event log", store.ping):
+        if await running.until_log_answers(store, Service.GATEWAY):
             await serve(room, application(room, running.health), listening, running.health, running.stop)
 
 

@@ -1,6 +1,7 @@
 """Everything history is made of, on one screen."""
 
 from brelan.deck.keys import KeyFileError, load_record_opener
+from brelan.eventlog.keys import Service
 from brelan.eventlog.redis_log import open_store
 from brelan.sql import DatabaseError, create_engine, migrate
 from brelan.sql.archive import SqlArchive
@@ -21,7 +22,7 @@ async def main(running: Running[HistorySettings]) -> None:
     store = open_store(settings)
     archive = SqlArchive(engine)
     try:
-        if await running.until_answers("event log", store.ping):
+        if await running.until_log_answers(store, Service.HISTORY):
             histories = [ShardHistory(store, archive, shard, open_record) for shard in settings.shard_names]
             await run_all(histories, stop, running.health)
     finally:

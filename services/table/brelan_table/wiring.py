@@ -18,7 +18,7 @@ for reader in (Service.GATEWAY, Service.WALLET, Service.HISTORY):
 async def main(running: Running[RoomSettings]) -> None:
     store = open_store(running.settings)
     try:
-        if await running.until_answers("event log", store.ping):
+        if await running.until_log_answers(store, Service.TABLE):
             shards = running.settings.shard_names
             worker = ShardWorker(store, Service.TABLE, shards, TableHandler, health=running.health)
             await worker.run(running.stop)

@@ -5,6 +5,7 @@ import contextlib
 from collections.abc import AsyncIterator, Coroutine
 from typing import Any
 
+from brelan.eventlog.keys import Service
 from brelan.eventlog.redis_log import open_store
 from brelan.telemetry.health import Health
 from brelan.telemetry.service import Main, Running, StartError
@@ -24,7 +25,7 @@ async def sweep(running: Running[TimerSettings]) -> None:
     async with _broker(running) as broker:
         store = open_store(running.settings)
         try:
-            if await running.until_answers("event log", store.ping):
+            if await running.until_log_answers(store, Service.TIMER):
                 backlog, shards = Backlog(), running.settings.shard_names
                 sweepers = [Sweeper(store.log(shard), broker.hand_out, backlog) for shard in shards]
                 async with _meanwhile(_watch(sweepers, running.health), _watch_broker(broker, running.health)):

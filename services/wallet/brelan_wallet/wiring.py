@@ -4,6 +4,7 @@ import asyncio
 
 from brelan.audit.continuous import audit_until
 from brelan.audit.room import audit_escrow_until
+from brelan.eventlog.keys import Service
 from brelan.eventlog.redis_log import open_store
 from brelan.sql import DatabaseError, create_engine, migrate
 from brelan.sql.books import SqlBooks
@@ -22,6 +23,8 @@ async def main(running: Running[WalletSettings]) -> None:
         raise StartError(str(error)) from error
     store = open_store(settings)
     try:
+        if not await running.until_log_answers(store, Service.WALLET):
+            return
         wallet = Wallet(store, SqlBooks(engine), settings.shard_names)
         logs = {shard: store.log(shard) for shard in settings.shard_names}
         auditing = asyncio.gather(
