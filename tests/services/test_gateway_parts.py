@@ -145,6 +145,17 @@ def test_a_shard_is_behind_when_its_oldest_command_waits_too_long(inbox: Inbox) 
     sending(inbox, 1.9, "c")
 
 
+def test_a_lost_command_does_not_keep_a_shard_busy_for_ever(inbox: Inbox) -> None:
+    """Its client is gone, and nobody is let through whose answer would show that it was lost."""
+    sending(inbox, 0.0, "lost")
+    with pytest.raises(Refusal, match="behind"):
+        sending(inbox, 3.9, "b")
+    answered = sending(inbox, 4.1, "b")
+    answer(inbox, "b")
+    assert answered == ["b"]
+    assert inbox.arrived((TABLE, "p-ana", "lost")) is None
+
+
 def test_what_was_sent_before_an_answered_command_and_has_no_answer_was_lost(inbox: Inbox) -> None:
     sending(inbox, 0.0, "lost")
     sending(inbox, 0.5, "b", "c")

@@ -23,6 +23,7 @@ logger = structlog.get_logger(__name__)
 
 BATCH = 256
 WAITING_LIMIT = 4_096  # commands not yet appended
+LOST_AFTER = 4  # times as long as makes a shard busy: such an answer is not waited for any more
 LARGEST_NUMBER = 2**53  # in a command: beyond it JavaScript's numbers have gaps, and no amount is that large
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0  # seconds
 HEARTBEAT_SECONDS = 0.5
@@ -111,8 +112,17 @@ class Inbox:
     def _behind(self, now: float) -> bool:
         if len(self._outgoing) >= WAITING_LIMIT:
             return True
+        self._forget_old(now)
         oldest = next(iter(self._waiting.values()), None)
         return oldest is not None and now - oldest.arrived > self._busy_after_seconds
+
+    def _forget_old(self, now: float) -> None:
+        """Nothing that comes after a lost command would ever be sent if it counted for ever: its answer never comes,
+        and everybody else is told that the shard is busy."""
+        lost_before = now - LOST_AFTER * self._busy_after_seconds
+        old = itertools.takewhile(lambda key: self._waiting[key].arrived < lost_before, self._waiting)
+        for key in list(old):
+            del self._waiting[key]
 
     def _append(self, data: bytes) -> None:
         self._outgoing.append(data)
