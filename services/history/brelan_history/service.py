@@ -74,6 +74,8 @@ class ShardHistory:
         known = [Taken(stream, last, opened.digests.get(stream, b"")) for stream, last in self._written.items()]
         self._read = {one.stream: one for one in known if await self._is_there(one)}
         self._shelf = Shelf()
+        if self._written:  # they may be of a restored backup: nothing is trimmed that has to be read again
+            await self._tell_how_far()
         metrics.takeovers.labels(Service.HISTORY).inc()
 
     async def _is_there(self, last: Taken) -> bool:
