@@ -47,7 +47,6 @@ def test_a_database_server_that_is_killed_in_mid_play(tmp_path: Path) -> None:
             for _ in range(2):
                 before = hands(url)
                 wait_until(lambda before=before: hands(url) >= before + 3, 90, "some hands in PostgreSQL")
-                money = ask(url, "SELECT sum(balance) FROM ledger_accounts WHERE account <> 'cashier'")
                 server.kill()
                 stopped = len(room.lines)
                 wait_until(
@@ -57,7 +56,7 @@ def test_a_database_server_that_is_killed_in_mid_play(tmp_path: Path) -> None:
                 )
                 server.start()
                 wait_until(lambda before=before: hands(url) >= before + 6, 120, "hands after the server is back")
-                assert ask(url, "SELECT sum(balance) FROM ledger_accounts WHERE account <> 'cashier'") == money
+                assert ask(url, "SELECT sum(balance) FROM ledger_accounts") == 0
             answer = verified(room, url)
             assert answer.returncode == 0, answer.stdout + answer.stderr
             gaps = (
