@@ -11,18 +11,19 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import redis
 
 from brelan.eventlog import keys
 from brelan.events import commands, envelope, table
 from brelan.rules.state import Rejected, TableState, initial_state
 from brelan.rules.table import apply_entry, decide
+from tests.crash.record import Record
 from tests.e2e.players import RawPlayer
 from tests.room import Room, start_room
 
 pytestmark = [pytest.mark.redis, pytest.mark.celery, pytest.mark.slow, pytest.mark.timeout(400)]
 
 PLAY_S = 75.0
+SHARDS = ("s00", "s01")
 
 
 class Silent(RawPlayer):
@@ -35,19 +36,14 @@ class Silent(RawPlayer):
 
 
 class Logs:
-    """What lies in Redis after the play: each table's log, each shard's commands, in order."""
+    """What passed through the streams: each table's log, each shard's commands, in order."""
 
-    def __init__(self, room: Room) -> None:
-        client: Any = redis.Redis.from_url(json.loads((room.data / "running.json").read_text())["redis_url"])
-        self.tables: dict[str, list[envelope.TableCommitted]] = {}
-        self.commands: dict[str, list[tuple[str, envelope.CommandEntry]]] = {}
-        for shard in ("s00", "s01"):
-            entries = client.xrange(keys.commands(shard))
-            self.commands[shard] = [(id_.decode(), envelope.decode_command(f[b"m"])) for id_, f in entries]
-            for table_id in client.hgetall(keys.tables(shard)):
-                log = client.xrange(keys.table_log(table_id.decode()))
-                self.tables[table_id.decode()] = [envelope.decode_committed(f[b"m"]) for _, f in log]
-        client.close()
+    def __init__(self, record: Record) -> None:
+        self.tables = record.committed()
+        self.commands = {
+            shard: [(id_, envelope.decode_command(data)) for id_, data in record.entries[keys.commands(shard)]]
+            for shard in SHARDS
+        }
 
     def before(self, shard: str, entry_id: str) -> list[tuple[str, envelope.CommandEntry]]:
         ids = [one for one, _ in self.commands[shard]]
@@ -57,8 +53,12 @@ class Logs:
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Logs]:
     with start_room(tmp_path_factory.mktemp("time"), "--no-bots", "--hand-pause-ms", "100") as room:
-        asyncio.run(_play(room))
-        yield Logs(room)
+        record = Record(lambda: str(json.loads((room.data / "running.json").read_text())["redis_url"]), SHARDS)
+        try:
+            asyncio.run(_play(room))
+        finally:
+            record.stop()
+        yield Logs(record)
 
 
 async def _play(room: Room) -> None:

@@ -173,6 +173,7 @@ async def test_what_was_sent_before_is_not_given_up_when_a_gateway_is_busy(
 ) -> None:
     """A gateway that never heard of the command says busy: it may have been accepted all the same."""
     monkeypatch.setattr(client_table, "ASK_AGAIN_SECONDS", 0.3)
+    monkeypatch.setattr("brelan_gateway.inbox.LOST_AFTER", 1_000)
     async with gateway_room(tmp_path, welcome_amount=0, busy_after_ms=100) as room, Client(room.url) as client:
         table = room.open_table()
         await room.sees(table)
