@@ -1,6 +1,9 @@
 """Situations that once went wrong, found by the machine or by reading: each as short as it gets."""
 
+from msgspec.structs import replace
+
 from brelan.events import commands, table
+from brelan.events.config import Rake, RakeCap
 from tests.oracle.dealer import RoomDealer
 from tests.oracle.playing import Playing, draw, player_of, seated, stud
 from tests.oracle.world import World
@@ -47,3 +50,27 @@ def test_M6_a_buy_in_that_was_given_up_does_not_pay_for_the_next_one() -> None:
     world.wallet_answers(0)
     assert world.player_at(3) == newcomer
     assert [seat.stack for seat in world.seats()] == [100, 100, 400]
+
+
+def test_M5_a_table_configured_in_mid_hand_plays_and_rakes_it_by_the_old_configuration() -> None:
+    """The next hand may begin in the very decision that ends this one."""
+    config = replace(stud(40, 80, ante=10, bring_in=20), rake=Rake(1000), currency_unit=1, hand_pause_ms=0)
+    world = World(config, {1: 2_000, 2: 2_000, 3: 2_000}, 0)
+    world.expire()
+    world.dealer_answers()
+    changed = replace(config, rake=Rake(500, (RakeCap(2, 1),)), timeout_policy="fold")
+    world.do(commands.ConfigureTable(changed), "operator")
+    slow = 0  # who brings it in, and says nothing from then on
+    while not (ends := [event for _, event in world.log if isinstance(event, table.HandEnded)]):
+        if world.asked_dealer:
+            world.dealer_answers()
+        elif (turn := world.state.turn) is None or turn.seat == slow:
+            world.expire()
+        else:
+            action = next(one for one in turn.actions if one.kind in ("bring_in", "call", "check"))
+            slow = next((event.seat for _, event in world.log if isinstance(event, table.BetPlaced)), 0)
+            world.do(commands.Act(turn.turn_id, action.kind, action.to), world.player_at(turn.seat))
+    events = [event for _, event in world.log]
+    assert table.AllInByTime(slow, 0) in events, "protected as it was"
+    assert ends[0].rake == sum(event.rake for event in events if isinstance(event, table.PotAwarded)) > 0
+    assert world.config == changed, "the next hand has begun"

@@ -262,14 +262,15 @@ def finish(world: World) -> None:
 
 
 def so_much(max_examples: int, steps: int, *, smaller: bool) -> settings:
-    """``smaller`` takes minutes when something fails; without it the same tables are played every time."""
+    """``smaller`` takes minutes when something fails; without it, and in CI, the same tables are played every time."""
+    always_the_same = not smaller or settings().derandomize
     phases = (Phase.explicit, Phase.reuse, Phase.generate, *((Phase.shrink,) if smaller else ()))
     return settings(
         max_examples=max_examples,
         stateful_step_count=steps,
         deadline=None,
-        derandomize=not smaller,
-        database=DirectoryBasedExampleDatabase(".hypothesis/examples") if smaller else None,
+        derandomize=always_the_same,
+        database=None if always_the_same else DirectoryBasedExampleDatabase(".hypothesis/examples"),
         suppress_health_check=list(HealthCheck),
         phases=phases,
     )

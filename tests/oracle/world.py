@@ -45,6 +45,7 @@ class World:
         self.state = initial_state()
         self.log: list[tuple[int, table.TableEvent]] = []
         self._given = 0
+        self._config_of_hand = config
         self._have_bet: set[int] = set()  # T3
         self._protected: Counter[tuple[str, int]] = Counter()  # T7: by player and day
         self._players: set[str] = set()
@@ -199,7 +200,7 @@ class World:
         return seat.player_id
 
     def _check_time_out(self, before: TableState, timed_out: table.TimedOut, then: table.TableEvent) -> None:
-        turn, config, seat = before.turn, self.config, timed_out.seat
+        turn, config, seat = before.turn, self._config_of_hand, timed_out.seat
         assert turn is not None
         assert (turn.turn_id, turn.seat) == (timed_out.turn_id, seat)
         assert self.now >= turn.deadline_ms
@@ -223,6 +224,7 @@ class World:
         """T3, H1, H6, M5 and D15, by what was told."""
         match event:
             case table.HandStarted():
+                self._config_of_hand = self.config  # a new one counts from here on
                 self._have_bet, self._folded = set(), set()
                 self._pots_formed = 0
                 self._dealt_in = len(event.players)
@@ -254,11 +256,11 @@ class World:
                 assert not (alone and event.rake), "nobody else could win it"
                 assert event.rake + sum(share.amount for share in event.shares) == self._pots[event.pot].amount
             case table.HandEnded():
-                rake = self.config.rake
+                rake = self._config_of_hand.rake
                 caps = {cap.players: cap.cap for cap in rake.caps if cap.players <= self._dealt_in}
                 assert not event.rake or self._pots_formed > 1, "no draw no drop, no fourth street no drop"
                 assert not rake.caps or event.rake <= (caps[max(caps)] if caps else 0)
-                assert event.rake % self.config.smallest_chip == 0
+                assert event.rake % self._config_of_hand.smallest_chip == 0
 
     def _show_order(self) -> tuple[int, ...]:
         """H1, H6: side pots first, each clockwise from the last to bet, from the first to act, from the last of all."""
