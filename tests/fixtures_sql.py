@@ -11,20 +11,17 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
-import time
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from brelan.sql import migrate
+from tests.processes import alive, free_port, start, wait_until
 from tests.requirements import missing, need_program
-
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture
@@ -40,11 +37,12 @@ class PostgresServer:
     def __init__(self, folder: Path) -> None:
         if importlib.util.find_spec("asyncpg") is None:
             missing("asyncpg", "asyncpg is not installed (pip install asyncpg).")
-        initdb, self._control = _beside_server("initdb"), _beside_server("pg_ctl")
         self._folder = folder
-        self._port = _free_port()
-        self._run = _as_a_user(folder)
-        self._run([initdb, "-D", self._data, "-U", "brelan", "--auth=trust", "--no-sync", "-E", "UTF8", "--locale=C"])
+        self._port = free_port()
+        self._user = _as_a_user(folder)
+        self._process: subprocess.Popen[str] | None = None
+        made = [_beside_server("initdb"), "-D", self._data, "-U", "brelan", "--auth=trust", "--no-sync"]
+        subprocess.run([*made, "-E", "UTF8", "--locale=C"], check=True, capture_output=True, cwd="/", **self._user)
 
     @property
     def _data(self) -> str:
@@ -56,20 +54,33 @@ class PostgresServer:
         return f"postgresql://brelan@127.0.0.1:{self._port}"
 
     def start(self) -> None:
-        options = f"-p {self._port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off"
-        self._run([self._control, "-D", self._data, "-l", f"{self._folder}/log", "-o", options, "-w", "start"])
+        command = [_beside_server("postgres"), "-D", self._data, "-p", str(self._port)]
+        command += ["-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "fsync=off"]
+        with (self._folder / "log").open("a") as log:
+            self._process = start(command, by=signal.SIGQUIT, stdout=log, stderr=log, cwd="/", **self._user)
+        wait_until(self._answers, 60, f"PostgreSQL answers; its log is {self._folder}/log")
+
+    def _answers(self) -> bool:
+        assert self._process is not None
+        assert self._process.poll() is None, (self._folder / "log").read_text()
+        ready = [_beside_server("pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(self._port)]
+        return subprocess.run(ready, check=False).returncode == 0
 
     def stop(self) -> None:
-        self._run([self._control, "-D", self._data, "-m", "immediate", "stop"])
+        """At once, as what it holds is not needed any more."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGQUIT)
+            self._process.wait(30)
 
     def kill(self) -> None:
         """``kill -9``, server and backends alike; answers when the last of them is gone."""
-        postmaster = int((self._folder / "data" / "postmaster.pid").read_text().split()[0])
-        for pid in (postmaster, *_children_of(postmaster)):
+        assert self._process is not None
+        backends = _children_of(self._process.pid)
+        for pid in (self._process.pid, *backends):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        while Path(f"/proc/{postmaster}").exists() or _children_of(postmaster):
-            time.sleep(0.05)
+        self._process.wait()
+        wait_until(lambda: not any(map(alive, backends)), 30, "the backends are gone")
 
     def create(self, name: str) -> str:
         """An empty database; its URL."""
@@ -83,8 +94,8 @@ class PostgresServer:
 def own_postgres() -> Iterator[PostgresServer]:
     with tempfile.TemporaryDirectory(prefix="brelan-postgres-") as name:  # pytest's own folders are for one user only
         server = PostgresServer(Path(name))
-        server.start()
         try:
+            server.start()
             yield server
         finally:
             server.stop()
@@ -118,24 +129,17 @@ def _beside_server(name: str) -> str:
     return next((str(folder / name) for folder in folders if (folder / name).exists()), None) or need_program(name)
 
 
-def _as_a_user(folder: Path) -> Run:
+def _as_a_user(folder: Path) -> dict[str, Any]:
     """PostgreSQL refuses to run as root: then it runs as Debian's ``postgres``, or as ``nobody``."""
-    run: Run = partial(subprocess.run, check=True, capture_output=True, text=True, cwd="/")
     if os.geteuid() != 0:
-        return run
+        return {}
     names = {entry.pw_name for entry in pwd.getpwall()}
     user = "postgres" if "postgres" in names else "nobody"
     shutil.chown(folder, user)
-    return partial(run, user=user, group=pwd.getpwnam(user).pw_gid, extra_groups=())
+    return {"user": user, "group": pwd.getpwnam(user).pw_gid, "extra_groups": ()}
 
 
 def _children_of(pid: int) -> list[int]:
     with contextlib.suppress(OSError):
         return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     return []
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -11,11 +11,12 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.processes import clean_environment, start
 
 _OPEN = re.compile(r"The room is open: (http://\S+)")
 _PORTS = re.compile(r"starting (\w+) \(health and metrics on port (\d+)\)")
@@ -30,11 +31,10 @@ class Room:
         self.lines: list[str] = []
         self.ports: dict[str, int] = {}  # service -> port of its health and metrics
         self._opened = threading.Event()
-        self._process = subprocess.Popen(
+        self._process = start(
             [sys.executable, "-m", "brelan.cli", "up", "--data", str(data), "--port", "0", *options],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            text=True,
             env={**clean_environment(), **(env or {})},
         )
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -115,10 +115,6 @@ class Room:
         return code
 
 
-def clean_environment() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if not name.startswith("BRELAN_")}
-
-
 @contextlib.contextmanager
 def start_room(data: Path, *options: str, env: dict[str, str] | None = None) -> Iterator[Room]:
     room = Room(data, *options, env=env)
@@ -132,13 +128,3 @@ def start_room(data: Path, *options: str, env: dict[str, str] | None = None) -> 
 def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
     with start_room(tmp_path_factory.mktemp("room"), "--think", "0.1", "--hand-pause-ms", "1500") as running:
         yield running
-
-
-def wait_until(true: "object", seconds: float, what: str) -> None:
-    """Polls ``true()`` until it is, or fails saying what did not happen."""
-    assert callable(true)
-    deadline = time.monotonic() + seconds
-    while not true():
-        if time.monotonic() > deadline:
-            raise AssertionError(f"not within {seconds:.0f} s: {what}")
-        time.sleep(0.1)

@@ -12,8 +12,9 @@ from redis import Redis
 
 from brelan.eventlog import keys
 from brelan.eventlog.server import EmbeddedServer
-from tests.celery.timer_room import Process, Tables, alive, wait_until
+from tests.celery.timer_room import Process, Tables, wait_until
 from tests.fixtures_redis import bundled_server
+from tests.processes import alive
 
 pytestmark = [pytest.mark.redis, pytest.mark.celery, pytest.mark.timeout(180)]
 
@@ -74,8 +75,11 @@ def test_a_worker_killed_and_started_again(sweeper: Process, worker: Process, ta
     time.sleep(0.5)
     worker.end(signal.SIGKILL)
     armed |= tables.arm("s01", 50, 100)
-    again = lambda: (sweeper.metric("brelan_deadlines_redispatched_total") or 0) > 0  # noqa: E731
-    wait_until(again, "handed out again, as nobody enforces them", sweeper.lines)
+    wait_until(
+        lambda: sweeper.metric("brelan_deadlines_redispatched_total"),
+        "handed out again, as nobody enforces them",
+        sweeper.lines,
+    )
     assert not armed.keys() <= tables.enforced.keys()
     worker.start().ready()
     assert tables.late(armed, 15)[0] >= 0

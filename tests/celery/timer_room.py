@@ -4,12 +4,10 @@ import contextlib
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -18,6 +16,7 @@ from redis import Redis
 
 from brelan.eventlog import keys
 from brelan.events.envelope import TurnExpired, decode_command
+from tests.processes import clean_environment, free_port, start
 
 PATIENCE = 30.0
 
@@ -28,10 +27,9 @@ class Process:
     def __init__(self, role: str, redis_url: str, broker_url: str, **env: str) -> None:
         self.role = role
         self.lines: list[str] = []
-        self.port = _free_port()
-        clean = {name: value for name, value in os.environ.items() if not name.startswith("BRELAN_")}
+        self.port = free_port()
         self._env = {
-            **clean,
+            **clean_environment(),
             "BRELAN_REDIS_URL": redis_url,
             "BRELAN_BROKER_URL": broker_url,
             "BRELAN_HTTP_PORT": str(self.port),
@@ -42,9 +40,7 @@ class Process:
         self._reader: threading.Thread | None = None
 
     def start(self) -> "Process":
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "brelan_timer", self.role], env=self._env, stderr=subprocess.PIPE, text=True
-        )
+        self._process = start([sys.executable, "-m", "brelan_timer", self.role], env=self._env, stderr=subprocess.PIPE)
         self._reader = threading.Thread(target=self._read, args=(self._process,), daemon=True)
         self._reader.start()
         return self
@@ -163,15 +159,3 @@ def wait_until(true: Any, what: str, lines: list[str], seconds: float = PATIENCE
     while not true():
         assert time.monotonic() < deadline, f"not within {seconds:.0f} s: {what}\n" + "\n".join(lines[-40:])
         time.sleep(0.02)
-
-
-def alive(pid: int) -> bool:
-    with contextlib.suppress(OSError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    return False
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -6,8 +6,6 @@ import secrets
 import signal
 import socket
 import subprocess
-import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -17,6 +15,7 @@ import redis
 
 from brelan.eventlog.cluster import SlotRange, slot_of_shard, slot_ranges
 from brelan.eventlog.keys import SLOTS
+from tests.processes import start, wait_until
 
 NODE_TIMEOUT_MS = 1_000
 START_SECONDS = 30.0
@@ -30,7 +29,7 @@ class Server:
         self._program = program
         self._folder = folder
         self._password = password
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: subprocess.Popen[str] | None = None
         folder.mkdir(parents=True)
 
     @property
@@ -56,7 +55,7 @@ class Server:
         }
         arguments = [text for name, value in options.items() for text in (f"--{name}", str(value))]
         with (self._folder / "server.log").open("ab") as log:
-            self._process = subprocess.Popen(
+            self._process = start(
                 [self._program, *arguments], cwd=self._folder, stdout=log, stderr=log, start_new_session=True
             )
 
@@ -94,13 +93,12 @@ class ClusterServers:
         return f"redis+cluster://:{self.password}@{nodes}"
 
     def __enter__(self) -> "ClusterServers":
-        try:
+        with contextlib.ExitStack() as undo:
+            undo.callback(self._stop)
             for server in self.servers:
                 server.start()
             self._form()
-        except BaseException:
-            self._stop()
-            raise
+            undo.pop_all()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
@@ -113,7 +111,7 @@ class ClusterServers:
     def _form(self) -> None:
         first, *others = self.servers
         for server in self.servers:
-            wait_until(partial(_answers, server), f"{server.address} answers")
+            wait_until(partial(_answers, server), START_SECONDS, f"{server.address} answers")
         masters = self.servers[: self._masters]
         for number, server in enumerate(self.servers):
             with server.client() as client:
@@ -124,11 +122,14 @@ class ClusterServers:
         with first.client() as client:
             for server in others:
                 client.execute_command("CLUSTER", "MEET", "127.0.0.1", server.port, server.port - 10_000)
-        wait_until(lambda: all(self._knows_all(server) for server in self.servers), "all nodes know each other")
+        wait_until(self._all_know_all, START_SECONDS, "all nodes know each other")
         for number, server in enumerate(self.servers[self._masters :]):
             with server.client() as client, masters[number % self._masters].client() as master:
                 client.execute_command("CLUSTER", "REPLICATE", master.execute_command("CLUSTER", "MYID"))
-        wait_until(self.healthy, "every master has its replicas")
+        wait_until(self.healthy, START_SECONDS, "every master has its replicas")
+
+    def _all_know_all(self) -> bool:
+        return all(self._knows_all(server) for server in self.servers)
 
     def _knows_all(self, server: Server) -> bool:
         with server.client() as client:
@@ -170,13 +171,6 @@ class ClusterServers:
         for master in self.masters():
             with self.server(master).client() as client:
                 client.flushall()
-
-
-def wait_until(done: Callable[[], bool], what: str, seconds: float = START_SECONDS) -> None:
-    end = time.monotonic() + seconds
-    while not done():
-        assert time.monotonic() < end, f"not within {seconds:.0f} s: {what}"
-        time.sleep(0.05)
 
 
 def _answers(server: Server) -> bool:

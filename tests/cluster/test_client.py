@@ -18,8 +18,9 @@ from brelan.eventlog.connections import addresses, is_cluster, url_of
 from brelan.eventlog.keys import Service
 from brelan.eventlog.log import Append, Commit, Log, LogUnavailable, Outcome
 from brelan.eventlog.redis_log import RedisStore
-from tests.cluster.servers import ClusterServers, Server, wait_until
+from tests.cluster.servers import START_SECONDS, ClusterServers, Server
 from tests.fixtures_redis import bundled_server
+from tests.processes import wait_until
 from tests.requirements import need_program
 
 pytestmark = pytest.mark.timeout(180)
@@ -66,7 +67,7 @@ def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 @pytest.fixture
 async def store(cluster: ClusterServers) -> AsyncIterator[RedisStore]:
-    await asyncio.to_thread(wait_until, cluster.healthy, "the cluster is whole", 60)
+    await asyncio.to_thread(wait_until, cluster.healthy, 60, "the cluster is whole")
     cluster.flush()
     made = RedisStore(cluster.url, replicas=1, wait_ms=500)
     yield made
@@ -119,7 +120,7 @@ def move_slot(cluster: ClusterServers, shard: str) -> Iterator[None]:
             assert _ask(giver, "MIGRATE", *migrate) == b"OK"
         for client in (taker, giver):
             _ask(client, "CLUSTER", "SETSLOT", slot, "NODE", ids[1])
-    wait_until(lambda: cluster.master_of(shard) is target, "the slot has moved")
+    wait_until(lambda: cluster.master_of(shard) is target, START_SECONDS, "the slot has moved")
 
 
 def _ask(client: Any, *command: Any) -> Any:
@@ -180,7 +181,7 @@ async def test_what_was_acknowledged_survives_the_master(
     await asyncio.to_thread(master.kill)
     await writing
     killed = time.monotonic()
-    await asyncio.to_thread(wait_until, lambda: cluster.master_of(SHARD) is not master, "the fail-over")
+    await asyncio.to_thread(wait_until, lambda: cluster.master_of(SHARD) is not master, START_SECONDS, "the fail-over")
     failed_over = time.monotonic() - killed
     with pytest.raises(LogUnavailable):  # it has no replica
         await log.fence(TABLE, "alone")
@@ -211,7 +212,7 @@ async def test_a_master_that_hangs_is_left(cluster: ClusterServers, log: Log) ->
             await log.append(COMMANDS, b"lost or not")
         with pytest.raises(LogUnavailable):
             await waiting
-        await asyncio.to_thread(wait_until, lambda: _moved_from(cluster, master), "the fail-over")
+        await asyncio.to_thread(wait_until, lambda: _moved_from(cluster, master), START_SECONDS, "the fail-over")
         async with asyncio.timeout(15):
             while True:
                 with contextlib.suppress(LogUnavailable):

@@ -29,8 +29,9 @@ from brelan.rules.state import initial_state
 from brelan.rules.table import apply_entry
 from tests.cluster.servers import ClusterServers
 from tests.fixtures_redis import bundled_server
+from tests.processes import clean_environment, start, wait_until
 from tests.requirements import need_program
-from tests.room import Room, clean_environment, start_room, wait_until
+from tests.room import Room, start_room
 
 pytestmark = [pytest.mark.redis, pytest.mark.celery, pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -53,11 +54,10 @@ class Bots:
         self._acknowledged = folder / "acknowledged"
         options = ["--url", room.url, "--json", "--seconds", "100000", "--think", "0.3", "--hand-pause-ms", "300"]
         options += ["--open", "--tables", str(TABLES), "--operator-file", str(room.data / "keys" / "operator.json")]
-        self._process = subprocess.Popen(
+        self._process = start(
             [sys.executable, "-m", "tests.cluster.recording_bots", str(self._acknowledged), *options],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            text=True,
             env=clean_environment(),
         )
 

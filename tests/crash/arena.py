@@ -25,8 +25,8 @@ from brelan.eventlog import failpoints, keys
 from brelan.eventlog.keys import Service
 from brelan.eventlog.server import candidates
 from tests.crash.record import Record
-from tests.room import Room, clean_environment, wait_until
-from tests.services.processes import free_port
+from tests.processes import clean_environment, free_port, start, wait_until
+from tests.room import Room
 
 TABLES = 20
 SHARDS = ("s00", "s01")
@@ -56,11 +56,10 @@ class Bots:
     def __init__(self, room: Room) -> None:
         command = [sys.executable, "-m", "brelan.cli", "bots", "--url", room.url, "--json", "--seconds", "100000"]
         command += ["--open", "--tables", str(TABLES), "--operator-file", str(room.data / "keys" / "operator.json")]
-        self._process = subprocess.Popen(
+        self._process = start(
             [*command, "--hand-pause-ms", "500", "--think", "0.4", "--free-seats", "4"],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            text=True,
             env=clean_environment(),
         )
 
@@ -209,7 +208,7 @@ class Arena:
         env.pop(failpoints.VARIABLE, None)
         port = free_port()
         with (self.room.data.parent / f"second-{service}.log").open("w") as log:
-            process = subprocess.Popen(
+            process = start(
                 [sys.executable, "-m", f"brelan_{service}"],
                 env={**env, "BRELAN_HTTP_PORT": str(port)},
                 stdout=log,

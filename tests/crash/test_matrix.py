@@ -15,8 +15,8 @@ import redis
 
 from brelan.eventlog.failpoints import POINTS
 from tests.crash.arena import Arena, Mishap, arena, facts, mishaps, state_of
+from tests.processes import wait_until
 from tests.requirements import missing
-from tests.room import wait_until
 
 pytestmark = [pytest.mark.redis, pytest.mark.celery, pytest.mark.slow, pytest.mark.timeout(300)]
 

@@ -14,7 +14,7 @@ import redis
 
 from brelan.eventlog.server import EmbeddedServer, ServerError
 from tests.fixtures_redis import bundled_server
-from tests.room import wait_until
+from tests.processes import wait_until
 
 pytestmark = pytest.mark.redis
 

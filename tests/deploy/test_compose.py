@@ -5,7 +5,6 @@ Prometheus and Grafana (the profile ``observe``) are only checked for a valid co
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -14,18 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import free_port
 from tests.requirements import compose_command
 
 pytestmark = [pytest.mark.docker, pytest.mark.slow, pytest.mark.timeout(1500)]
 
 SERVICES = ("gateway", "table", "dealer", "timer-sweeper", "timer-worker", "timer-beat", "wallet", "history")
 HEALTHY_WITHIN_S = 180
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def pip_settings() -> dict[str, str]:

@@ -19,7 +19,8 @@ from brelan.events.envelope import decode_committed
 from brelan.events.table import HandShown, ShownHand
 from brelan.rules.cards import card_from_text, text_of
 from tests.e2e.players import RawPlayer
-from tests.room import Room, start_room, wait_until
+from tests.processes import wait_until
+from tests.room import Room, start_room
 
 HANDS = 300
 PLAYERS = {"stud": 5, "draw": 5}

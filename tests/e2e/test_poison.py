@@ -21,7 +21,8 @@ from brelan.eventlog.encoding import FIELD
 from brelan.events import table
 from brelan.events.dealing import Dealt
 from brelan.events.envelope import encode
-from tests.room import Room, start_room, wait_until
+from tests.processes import wait_until
+from tests.room import Room, start_room
 from tests.services.poison import no_message
 
 pytestmark = [pytest.mark.redis, pytest.mark.celery, pytest.mark.slow, pytest.mark.timeout(400)]

@@ -1,7 +1,6 @@
 """The whole room on PostgreSQL, whose server is killed in the middle of play: it waits, goes on, and all is there."""
 
 import asyncio
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +10,8 @@ from sqlalchemy import text
 
 from brelan.sql import create_engine, reading
 from tests.fixtures_sql import own_postgres
-from tests.room import Room, start_room, wait_until
+from tests.processes import clean_environment, wait_until
+from tests.room import Room, start_room
 
 pytestmark = [pytest.mark.redis, pytest.mark.celery, pytest.mark.slow, pytest.mark.timeout(400)]
 
@@ -33,8 +33,7 @@ def hands(url: str) -> int:
 
 
 def verified(room: Room, url: str) -> subprocess.CompletedProcess[str]:
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("BRELAN_")}
-    env = {**clean, "BRELAN_DATA": str(room.data), "BRELAN_SQL_URL": url}
+    env = {**clean_environment(), "BRELAN_DATA": str(room.data), "BRELAN_SQL_URL": url}
     command = [sys.executable, "-m", "brelan.cli", "verify-log", "--json"]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=env)
 

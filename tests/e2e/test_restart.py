@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.room import Room, start_room, wait_until
+from tests.processes import wait_until
+from tests.room import Room, start_room
 
 pytestmark = [pytest.mark.redis, pytest.mark.celery, pytest.mark.slow, pytest.mark.timeout(400)]
 

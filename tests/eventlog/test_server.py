@@ -19,6 +19,7 @@ from redis.retry import Retry
 from brelan.eventlog import server as server_module
 from brelan.eventlog.server import EmbeddedServer, Program, ServerError, candidates, find_program
 from tests.fixtures_redis import bundled_server
+from tests.processes import alive
 
 pytestmark = pytest.mark.redis
 
@@ -26,13 +27,6 @@ VALKEY_9 = Program("/v", "Valkey", (9, 1, 2))
 VALKEY_8 = Program("/v", "Valkey", (8, 0, 0))
 REDIS_7 = Program("/r", "Redis", (7, 0, 15))
 REDIS_8 = Program("/r", "Redis", (8, 2, 0))
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def wait_until_dead(pid: int, seconds: float = 10.0) -> bool:

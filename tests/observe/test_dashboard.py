@@ -6,7 +6,6 @@ The room is ``brelan up`` with bots; Prometheus is started here with a configura
 
 import json
 import re
-import socket
 import subprocess
 import time
 import urllib.parse
@@ -18,6 +17,7 @@ import pytest
 from prometheus_client.metrics import MetricWrapperBase
 
 from brelan.telemetry import metrics
+from tests.processes import free_port, start
 from tests.requirements import need_program
 from tests.room import Room
 
@@ -26,20 +26,14 @@ DASHBOARDS = sorted((PROJECT / "deploy" / "grafana" / "dashboards").glob("*.json
 DATA_WITHIN_S = 90  # rates need two scrapes, hands need to be played, a time-out needs to run out
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 class Prometheus:
     def __init__(self, folder: Path, ports: dict[str, int]) -> None:
-        self.port = _free_port()
+        self.port = free_port()
         jobs = [{"targets": [f"127.0.0.1:{port}"], "labels": {"service": name}} for name, port in ports.items()]
         scrape = {"job_name": "brelan", "scrape_interval": "1s", "static_configs": jobs}
         config = folder / "prometheus.yml"
         config.write_text(json.dumps({"scrape_configs": [scrape]}))  # JSON is YAML
-        self._process = subprocess.Popen(
+        self._process = start(
             [
                 need_program("prometheus"),
                 f"--config.file={config}",

@@ -1,11 +1,11 @@
 """Services as processes, to be killed."""
 
-import os
 import signal
-import socket
 import subprocess
 import sys
 from pathlib import Path
+
+from tests.processes import clean_environment, start
 
 
 class Process:
@@ -14,7 +14,7 @@ class Process:
     def __init__(self, service: str, redis_url: str, sql_url: str, data: Path) -> None:
         self._service = service
         self._env = {
-            **{name: value for name, value in os.environ.items() if not name.startswith("BRELAN_")},
+            **clean_environment(),
             "BRELAN_REDIS_URL": redis_url,
             "BRELAN_SQL_URL": sql_url,
             "BRELAN_DATA": str(data),
@@ -23,11 +23,10 @@ class Process:
         self._process: subprocess.Popen[str] | None = None
 
     def start(self, **env: str) -> None:
-        self._process = subprocess.Popen(
+        self._process = start(
             [sys.executable, "-m", f"brelan_{self._service}"],
             env={**self._env, **env},
             stderr=subprocess.PIPE,
-            text=True,
         )
 
     def end(self, number: signal.Signals) -> tuple[int, str]:
@@ -45,9 +44,3 @@ class Process:
     def close(self) -> None:
         if self._process is not None:
             self.end(signal.SIGKILL)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -1,7 +1,6 @@
 """The dealer as a process on a real server: killed again and again it deals every hand once, from one deck each."""
 
 import asyncio
-import os
 import signal
 import subprocess
 import sys
@@ -9,6 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+import redis
 
 from brelan.deck.keys import DEALER_DECK, GATEWAY_HOLE_PUBLIC, ensure_keys, load_record_opener
 from brelan.eventlog import keys
@@ -16,6 +16,7 @@ from brelan.eventlog.keys import Service
 from brelan.eventlog.log import Log
 from brelan.eventlog.redis_log import RedisStore
 from brelan.events.envelope import decode_sealed_record
+from tests.processes import clean_environment, start, wait_until
 from tests.services.dealer_room import SHARD, TABLE, FeedWriter, dealt, draw_hand, stud_hand
 
 pytestmark = [pytest.mark.redis, pytest.mark.timeout(120)]
@@ -27,14 +28,13 @@ class Process:
     """``python -m brelan_dealer``."""
 
     def __init__(self, redis_url: str, data: Path) -> None:
-        clean = {name: value for name, value in os.environ.items() if not name.startswith("BRELAN_")}
         room = {"BRELAN_REDIS_URL": redis_url, "BRELAN_DATA": str(data), "BRELAN_HTTP_PORT": "0"}
-        self._env = {**clean, **room, "BRELAN_SHARDS": "1"}
+        self._env = {**clean_environment(), **room, "BRELAN_SHARDS": "1"}
         self._process: subprocess.Popen[str] | None = None
 
     def start(self) -> None:
         command = [sys.executable, "-m", "brelan_dealer"]
-        self._process = subprocess.Popen(command, env=self._env, stderr=subprocess.PIPE, text=True)
+        self._process = start(command, env=self._env, stderr=subprocess.PIPE)
 
     def end(self, number: signal.Signals | None = None) -> tuple[int, str]:
         """Its exit code, and what it had to say. Without a signal it ends by itself."""
@@ -118,15 +118,14 @@ def test_without_keys_it_says_how_to_make_them(dealer: Process) -> None:
     assert "Traceback" not in said
 
 
-def test_it_needs_nobodys_private_key(dealer: Process, tmp_path: Path, store: RedisStore) -> None:
+def test_it_needs_nobodys_private_key(dealer: Process, tmp_path: Path, store: RedisStore, redis_url: str) -> None:
     """Public keys and its own seal are all it is given."""
     folder = ensure_keys(tmp_path)
     for name in ("gateway-hole.key", "history.key", "gateway-token.pem"):
         (folder / name).unlink()
     dealer.start()
-    assert dealer._process is not None
-    with pytest.raises(subprocess.TimeoutExpired):
-        dealer._process.wait(2)
+    with redis.Redis.from_url(redis_url) as client:
+        wait_until(lambda: client.exists(keys.lease(SHARD, Service.DEALER)), 40, "it serves the shard")
     assert dealer.end(signal.SIGTERM)[0] == 0
     (folder / GATEWAY_HOLE_PUBLIC.name).unlink()
     dealer.start()

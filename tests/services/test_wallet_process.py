@@ -16,7 +16,8 @@ from brelan.eventlog.keys import Service
 from brelan.eventlog.redis_log import RedisStore
 from brelan.events import money
 from brelan.events.money import BuyIn, CashOut, Deposit
-from tests.services.processes import Process, free_port
+from tests.processes import free_port
+from tests.services.processes import Process
 from tests.services.wallet_room import A, ask, copied, replies, until
 
 pytestmark = pytest.mark.redis

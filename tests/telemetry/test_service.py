@@ -1,7 +1,6 @@
 """A service as a process: signals, exit codes, sentences instead of tracebacks."""
 
 import asyncio
-import os
 import signal
 import socket
 import subprocess
@@ -13,6 +12,7 @@ import pytest
 from brelan.eventlog.log import LogUnavailable
 from brelan.settings import RoomSettings
 from brelan.telemetry.service import Running
+from tests import processes
 
 PROGRAM = """
 import asyncio
@@ -29,12 +29,10 @@ run_service("test", main, RoomSettings)
 
 def start(body: str, **env: str) -> subprocess.Popen[str]:
     program = PROGRAM.format(body=textwrap.indent(textwrap.dedent(body), "    ").strip())
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("BRELAN_")}
-    return subprocess.Popen(
+    return processes.start(
         [sys.executable, "-c", program],
         stderr=subprocess.PIPE,
-        text=True,
-        env={**clean, "BRELAN_HTTP_PORT": "0", **env},
+        env={**processes.clean_environment(), "BRELAN_HTTP_PORT": "0", **env},
     )
 
 

