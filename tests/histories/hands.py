@@ -2,27 +2,20 @@
 
 from collections.abc import Iterable, Sequence
 
+import msgspec
+
 from brelan.events import table
 from brelan.events.config import Rake, RakeCap, TableConfig
 from brelan.events.dealing import HandRecord, SeatRecord
 from brelan.events.envelope import TableCommitted, encode
 from brelan.events.table import HandSeat, Pot, PotShare, SeatCards, ShownHand, TableEvent
 from brelan.rules.cards import cards_from_text as cards
+from tests import tables
 
 TABLE = "s00-a"
 START_MS = 1_764_558_000_000
-STUD = TableConfig(
-    name="Stud two four",
-    game="stud",
-    lower_limit=200,
-    upper_limit=400,
-    seats=8,
-    minimum_buy_in=2000,
-    ante=40,
-    bring_in=100,
-    rake=Rake(500, (RakeCap(2, 100),)),
-)
-DRAW = TableConfig(name="Draw two four", game="draw", lower_limit=200, upper_limit=400, seats=5, minimum_buy_in=2000)
+STUD = msgspec.structs.replace(tables.STUD, name="Stud two four", rake=Rake(500, (RakeCap(2, 100),)))
+DRAW = msgspec.structs.replace(tables.DRAW, name="Draw two four")
 
 # (events of one entry, ...) for each entry
 Script = Sequence[Sequence[TableEvent]]

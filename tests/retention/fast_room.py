@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from brelan.audit.ledger import audit_engine
-from brelan.deck.keys import x25519_public
-from brelan.deck.sealing import DeckSeal, RecordOpener
+from brelan.deck.sealing import RecordOpener
 from brelan.eventlog import keys
 from brelan.eventlog.keys import Service
 from brelan.eventlog.log import BEGINNING
@@ -22,7 +21,6 @@ from brelan.eventlog.processor import Processor, Step
 from brelan.eventlog.readers import cursors_of, is_before
 from brelan.eventlog.redis_log import RedisStore
 from brelan.events import commands, money, table
-from brelan.events.config import TableConfig
 from brelan.events.envelope import (
     GatewayAlive,
     PlayerCommanded,
@@ -36,37 +34,20 @@ from brelan.sql import create_engine, migrate
 from brelan.sql.archive import SqlArchive
 from brelan.sql.books import SqlBooks
 from brelan.telemetry.health import Health
-from brelan_dealer.handlers import DealerHandler, SealedDecks
+from brelan_dealer.handlers import DealerHandler
 from brelan_dealer.trimming import Trimming as DealerTrimming
 from brelan_history.service import ShardHistory
 from brelan_table.handlers import TableHandler
 from brelan_table.trimming import Trimming as TableTrimming
 from brelan_wallet.service import Wallet
+from tests.services.small_room import DRAW, HISTORY_SECRET, SHARD, STUD, sealed
 
-SHARD = "s00"
-GATEWAY_SECRET, HISTORY_SECRET = bytes(range(32)), bytes(range(1, 33))
-STUD = TableConfig(
-    name="Stud 2-4",
-    game="stud",
-    lower_limit=200,
-    upper_limit=400,
-    seats=8,
-    minimum_buy_in=2000,
-    ante=40,
-    bring_in=100,
-    hand_pause_ms=0,
-)
-DRAW = TableConfig(
-    name="Draw 2-4", game="draw", lower_limit=200, upper_limit=400, seats=5, minimum_buy_in=2000, hand_pause_ms=0
-)
 BUY_IN = 1_000_000_000  # nobody goes broke
 FEED_KEPT_MS = 500
 LOOK_MS = 100
 BEAT_SECONDS = 0.3
 
 SEATS = (1, 2, 3)
-
-sealed = SealedDecks(DeckSeal(bytes(32)), x25519_public(GATEWAY_SECRET), x25519_public(HISTORY_SECRET))
 
 
 class FastRoom:

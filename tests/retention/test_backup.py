@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -26,8 +25,10 @@ from brelan.sql.engine import create_engine, reading, writing
 from brelan.sql.schema import history_hands, ledger_writer
 from tests.fixtures_redis import bundled_server
 from tests.fixtures_sql import own_postgres
+from tests.processes import clean_environment
 from tests.requirements import need_program
-from tests.retention.fast_room import SHARD, FastRoom
+from tests.retention.fast_room import FastRoom
+from tests.services.small_room import SHARD
 
 pytestmark = pytest.mark.redis
 
@@ -68,7 +69,7 @@ def played(tmp_path: Path) -> Iterator[Played]:
 
 
 def brelan(*arguments: str, data: Path) -> subprocess.CompletedProcess[str]:
-    env = {name: value for name, value in os.environ.items() if not name.startswith("BRELAN_")}
+    env = clean_environment()
     return subprocess.run(
         [sys.executable, "-m", "brelan.cli", *arguments],
         env={**env, "BRELAN_DATA": str(data), "BRELAN_SHARDS": "1"},

@@ -47,19 +47,10 @@ from brelan_gateway.room import Limits, Room, Shard
 from brelan_gateway.routes import application
 from brelan_gateway.service import serve
 from brelan_gateway.settings import GatewaySettings
+from tests.tables import STUD
 
 PASSWORD = "a long password"
 TABLE = "s00-abc123"
-STUD = TableConfig(
-    name="Stud 2-4",
-    game="stud",
-    lower_limit=200,
-    upper_limit=400,
-    seats=8,
-    minimum_buy_in=2000,
-    ante=40,
-    bring_in=100,
-)
 Frame = dict[str, Any]
 
 

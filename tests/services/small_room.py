@@ -6,6 +6,8 @@ Players act through the commands stream as a gateway would; what comes of it is 
 import random
 import secrets
 
+import msgspec
+
 from brelan.deck.keys import x25519_public
 from brelan.deck.sealing import DeckSeal
 from brelan.eventlog import keys
@@ -31,26 +33,14 @@ from brelan.rules.state import TableState
 from brelan_dealer.handlers import DealerHandler, SealedDecks
 from brelan_table.handlers import TableHandler
 from brelan_wallet.service import ROOM, Wallet
+from tests import tables
 
 SHARD = "s00"
 TABLE = "s00-test"
 GATEWAY_SECRET = bytes(range(32))
 HISTORY_SECRET = bytes(range(1, 33))
 
-STUD = TableConfig(
-    name="Stud 2-4",
-    game="stud",
-    lower_limit=200,
-    upper_limit=400,
-    seats=8,
-    minimum_buy_in=2000,
-    ante=40,
-    bring_in=100,
-    hand_pause_ms=0,
-)
-DRAW = TableConfig(
-    name="Draw 2-4", game="draw", lower_limit=200, upper_limit=400, seats=5, minimum_buy_in=2000, hand_pause_ms=0
-)  # fmt: skip
+STUD, DRAW = (msgspec.structs.replace(config, hand_pause_ms=0) for config in (tables.STUD, tables.DRAW))
 
 sealed = SealedDecks(DeckSeal(bytes(32)), x25519_public(GATEWAY_SECRET), x25519_public(HISTORY_SECRET))
 

@@ -13,7 +13,8 @@ from brelan.events import commands
 from brelan.events import table as facts
 from brelan.rules.cards import cards_from_text
 from brelan.views import messages as views
-from tests.services.gateway_room import PASSWORD, STUD, TABLE, GatewayRoom, ScriptedTable, gateway_room, until
+from tests.services.gateway_room import PASSWORD, TABLE, GatewayRoom, ScriptedTable, gateway_room, until
+from tests.tables import STUD
 
 
 @pytest.fixture

@@ -14,7 +14,8 @@ from brelan_gateway.limits import Bucket, Buckets, Rate
 from brelan_gateway.lobby import Row
 from brelan_gateway.refusals import Refusal
 from brelan_gateway.security import origin_allowed
-from tests.services.gateway_room import STUD, TABLE, gateway_room
+from tests.services.gateway_room import TABLE, gateway_room
+from tests.tables import STUD
 
 
 class Clock:

@@ -16,7 +16,8 @@ from brelan.events import table as facts
 from brelan.events.commands import OpenTable
 from brelan.events.config import TableConfig
 from brelan.events.money import Deposit
-from tests.services.gateway_room import PASSWORD, STUD, TABLE, GatewayRoom, ScriptedTable, gateway_room, until
+from tests.services.gateway_room import PASSWORD, TABLE, GatewayRoom, ScriptedTable, gateway_room, until
+from tests.tables import STUD
 
 
 @pytest.fixture

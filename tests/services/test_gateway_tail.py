@@ -1,7 +1,10 @@
 """A gateway that has seen more of the feed than is there any more (ADR 0008)."""
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
+
+from websockets.asyncio.client import ClientConnection
 
 from brelan.eventlog import keys
 from brelan.eventlog.log import Batch, LogUnavailable
@@ -11,7 +14,7 @@ from brelan.eventlog.tail import Tail, look_back, newest
 from brelan.events import table as facts
 from brelan.events.envelope import TailLost, decode_command
 from brelan.views import messages as views
-from tests.services.gateway_room import GatewayRoom, gateway_room, receive, until
+from tests.services.gateway_room import GatewayRoom, ScriptedTable, gateway_room, receive, until
 
 
 class FailingLog(MemoryLog):
@@ -40,9 +43,9 @@ def reports(store: MemoryStore) -> list[TailLost]:
     return [one for data in (found.data if found else []) if isinstance(one := decode_command(data), TailLost)]
 
 
-async def snapshot_of(socket: object) -> views.Snapshot:
+async def snapshot_of(socket: ClientConnection) -> views.Snapshot:
     while True:
-        message = await receive(socket)  # type: ignore[arg-type]
+        message = await receive(socket)
         if isinstance(message, views.Snapshot):
             return message
 
@@ -57,71 +60,65 @@ async def _mend(room: GatewayRoom, log: FailingLog) -> None:
     await until(lambda: not room.room.shards["s00"].feed.trouble)
 
 
-async def test_what_was_seen_and_is_gone_is_reported_and_shown_again_only_in_a_higher_epoch(tmp_path: Path) -> None:
+@contextlib.asynccontextmanager
+async def seated_room(folder: Path) -> AsyncIterator[tuple[GatewayRoom, ScriptedTable, FailingLog]]:
+    """A gateway that has seen two players sit down."""
     store = MemoryStore()
     log = FailingLog(store, "s00")
-    async with gateway_room(tmp_path, store, logs={"s00": log}) as room:
+    async with gateway_room(folder, store, logs={"s00": log}) as room:
         table = room.open_table()
         table.seat("ana", "ben")
         await room.sees(table)
-        async with room.socket("ana") as socket:
-            first = await snapshot_of(socket)
-            table.start_hand("ana", "ben")
-            await room.sees(table)
-            seen = table.version
-            await _break(room, log)
-            table.lose_tail(2)
-            lose_feed(store, 2)
-            await _mend(room, log)
-            await until(lambda: reports(store))
-            (report,) = reports(store)
-            assert report.reader == "gateway/g1"
-            assert report.epoch == first.epoch == 1
-            table.epoch = 2
-            table.commit(facts.OutageEnded(0, 1))
-            again = await snapshot_of(socket)
-            assert (again.epoch, again.version) == (2, table.version)
-            assert again.version < seen
+        yield room, table, log
+
+
+async def test_what_was_seen_and_is_gone_is_reported_and_shown_again_only_in_a_higher_epoch(tmp_path: Path) -> None:
+    async with seated_room(tmp_path) as (room, table, log), room.socket("ana") as socket:
+        first = await snapshot_of(socket)
+        table.start_hand("ana", "ben")
+        await room.sees(table)
+        seen = table.version
+        await _break(room, log)
+        table.lose_tail(2)
+        lose_feed(room.store, 2)
+        await _mend(room, log)
+        await until(lambda: reports(room.store))
+        (report,) = reports(room.store)
+        assert report.reader == "gateway/g1"
+        assert report.epoch == first.epoch == 1
+        table.epoch = 2
+        table.commit(facts.OutageEnded(0, 1))
+        again = await snapshot_of(socket)
+        assert (again.epoch, again.version) == (2, table.version)
+        assert again.version < seen
 
 
 async def test_an_interruption_without_loss_reports_nothing_and_resumes(tmp_path: Path) -> None:
-    store = MemoryStore()
-    log = FailingLog(store, "s00")
-    async with gateway_room(tmp_path, store, logs={"s00": log}) as room:
-        table = room.open_table()
-        table.seat("ana", "ben")
-        await room.sees(table)
-        async with room.socket("ana") as socket:
-            await snapshot_of(socket)
-            await _break(room, log)
-            table.start_hand("ana", "ben")
-            await _mend(room, log)
+    async with seated_room(tmp_path) as (room, table, log), room.socket("ana") as socket:
+        await snapshot_of(socket)
+        await _break(room, log)
+        table.start_hand("ana", "ben")
+        await _mend(room, log)
+        message = await receive(socket)
+        while not isinstance(message, views.Events):
             message = await receive(socket)
-            while not isinstance(message, views.Events):
-                message = await receive(socket)
-            assert message.version == table.version
-    assert not reports(store)
+        assert message.version == table.version
+        assert not reports(room.store)
 
 
 async def test_a_feed_trimmed_past_the_cursor_begins_anew(tmp_path: Path) -> None:
-    store = MemoryStore()
-    log = FailingLog(store, "s00")
-    async with gateway_room(tmp_path, store, logs={"s00": log}) as room:
-        table = room.open_table()
-        table.seat("ana", "ben")
-        await room.sees(table)
-        async with room.socket("ana") as socket:
-            await snapshot_of(socket)
-            await _break(room, log)
-            table.start_hand("ana", "ben")
-            table.commit(facts.OutageEnded(0, 1))
-            feed = store.find(keys.feed("s00"), Stream)
-            assert feed is not None
-            feed.keep_from("{}-{}".format(*feed.ids[-1]))
-            await _mend(room, log)
-            again = await snapshot_of(socket)
-            assert again.version == table.version
-    assert not reports(store)
+    async with seated_room(tmp_path) as (room, table, log), room.socket("ana") as socket:
+        await snapshot_of(socket)
+        await _break(room, log)
+        table.start_hand("ana", "ben")
+        table.commit(facts.OutageEnded(0, 1))
+        feed = room.store.find(keys.feed("s00"), Stream)
+        assert feed is not None
+        feed.keep_from("{}-{}".format(*feed.ids[-1]))
+        await _mend(room, log)
+        again = await snapshot_of(socket)
+        assert again.version == table.version
+        assert not reports(room.store)
 
 
 async def test_looking_back_tells_there_from_trimmed_from_lost() -> None:

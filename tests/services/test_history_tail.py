@@ -76,7 +76,6 @@ def reports(store: MemoryStore) -> list[TailLost]:
     return [one for data in (found.data if found else []) if isinstance(one := decode_command(data), TailLost)]
 
 
-VOIDED = table.HandVoided(hand_id(1), "Part of this hand's record was lost.", ())
 BACK = tuple(table.PotShare(seat, 4000) for seat in (2, 4, 5))
 
 
