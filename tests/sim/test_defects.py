@@ -13,6 +13,7 @@ WALLET = "slow_wallet,wallet_killed"
 # defect: seed, hands, faults, the promise
 FOUND = {
     "acknowledged_before_durable": ("d3", 30, "tail_lost,replicas_away", "what was acknowledged survives"),
+    "another_card_is_shown": ("d0", 10, "none", "cards are what was dealt"),
     "answers_forgotten": ("d0", 10, "command_repeated", "a command has one answer"),
     "anybody_may_act": ("d0", 30, "wrong_player", "nobody acts for another"),
     "card_twice_in_the_deck": ("d0", 5, "none", "only what is malformed is buried"),

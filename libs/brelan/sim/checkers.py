@@ -84,6 +84,7 @@ class Auditor:
         self._shelves = shelves
         self._fail = fail
         self._truth: dict[tuple[str, int], set[Held]] = {}  # hand, seat -> all that it ever held
+        self._community: dict[str, set[int]] = {}  # hand -> its community card; another one when a tail was lost
         self._numbers: dict[tuple[str, Service], int] = {}  # of the next commit
         self._owners: dict[tuple[str, int], set[str]] = {}  # hand, seat -> whose it is
         self._answers: dict[Key, Answer] = {}
@@ -278,7 +279,8 @@ class Auditor:
                 for each in cards:
                     self._up_cards(hand_id, each.seat, each.up)
                 if community is not None:
-                    self.check("cards are what was dealt", table.deck is not None, hand_id, ": no deck")
+                    dealt = community in self._community.get(hand_id, ())
+                    self.check("cards are what was dealt", dealt, hand_id, ": another community card")
             case facts.HandStarted(hand_id=hand_id, players=players):
                 table.playing = hand_id
                 for player in players:
@@ -321,9 +323,10 @@ class Auditor:
 
     def _shown(self, hand_id: str, hand: facts.ShownHand) -> None:
         truths = self._truth.get((hand_id, hand.seat), set())
+        community = self._community.get(hand_id, set())
         self.check(
             "cards are what was dealt",
-            any(set(cards) <= set(hand.cards) for cards, _ in truths),
+            any(set(cards) == set(hand.cards) for cards, _ in truths) and {*hand.cards, *community} >= {*hand.best},
             hand_id,
             ": seat",
             hand.seat,
@@ -432,6 +435,7 @@ class Auditor:
             self._truth.setdefault((deck.hand_id, hand.seat), set()).add((hand.cards, hand.discards))
         if deck.community is not None:
             cards.append(deck.community)
+            self._community.setdefault(deck.hand_id, set()).add(deck.community)
         self.check(
             "a card is there once",
             len(set(cards)) == len(cards) and len(cards) <= deck.deck_size,

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from brelan.deck import comparing, dealing
 from brelan.deck.dealing import DeckState, hole_cards
 from brelan.eventlog import keys
 from brelan.eventlog.keys import Service
@@ -274,6 +275,17 @@ def hole_cards_to_the_wrong_seat(swap: Swap) -> None:
     swap(dealer, "hole_cards", wrong)
 
 
+def another_card_is_shown(swap: Swap) -> None:
+    """The last card of each hand at a showdown is one that nobody holds."""
+    right = comparing.shown_hand
+
+    def wrong(seat: int, cards: Sequence[int], *rest: Any) -> facts.ShownHand:
+        other = next(card for card in range(51, 0, -1) if card not in cards)
+        return right(seat, (*cards[:-1], other), *rest)
+
+    swap(dealing, "shown_hand", wrong)
+
+
 def card_twice_in_the_deck(swap: Swap) -> None:
     right = services.Secrets.shuffle
 
@@ -365,6 +377,7 @@ DEFECTS: dict[str, Apply] = {
         hand_pause_for_ever,
         dealer_reshuffles,
         hole_cards_to_the_wrong_seat,
+        another_card_is_shown,
         card_twice_in_the_deck,
         escrow_not_debited,
         ledger_forgets_ids,
