@@ -132,8 +132,8 @@ async def audit_escrow_until(stop: asyncio.Event, logs: Mapping[str, Log], books
 
 async def verify_tables(logs: Mapping[str, Log], books: Books, archive: Entries | None = None) -> list[TableReport]:
     """Every table of every shard."""
-    reports = []
-    for shard, log in logs.items():
-        for table_id in await log.hash_all(keys.tables(shard)):
-            reports.append(await verify_table(log, books, table_id, archive))  # noqa: PERF401 - one after the other
-    return reports
+    return [
+        await verify_table(log, books, table_id, archive)
+        for shard, log in logs.items()
+        for table_id in await log.hash_all(keys.tables(shard))
+    ]

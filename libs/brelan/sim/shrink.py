@@ -33,7 +33,7 @@ class Shrunk(msgspec.Struct, frozen=True):
 def shrink(outcome: Outcome) -> Shrunk:
     """``outcome``: of a world in which something was found."""
     assert outcome.found is not None
-    best, tries = outcome, 0
+    check, best, tries = outcome.found.check, outcome, 0
 
     def still(setup: Setup) -> Outcome | None:
         nonlocal tries
@@ -41,8 +41,7 @@ def shrink(outcome: Outcome) -> Shrunk:
             return None
         tries += 1
         again = play(setup)
-        same = again.found is not None and again.found.check == outcome.found.check  # type: ignore[union-attr]
-        return again if same else None
+        return again if again.found is not None and again.found.check == check else None
 
     best = _fewer_faults(best, still)
     best = _fewer_hands(best, still)

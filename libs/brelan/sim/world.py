@@ -5,9 +5,10 @@ bounded time every command has its answer, every hand ends, every table is close
 """
 
 import asyncio
+import contextlib
 import hashlib
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from random import Random
 from typing import Any
@@ -89,16 +90,16 @@ def play(setup: Setup) -> Outcome:
         return run(world.live(), loop)
 
 
-class quiet:  # noqa: N801 - reads like a word
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
     """The services' logs would tell of a thousand accidents."""
-
-    def __enter__(self) -> None:
-        self._before = structlog.get_config()
-        structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
-        logging.getLogger("asyncio").disabled = True
-
-    def __exit__(self, *_: object) -> None:
-        structlog.configure(**self._before)
+    before = structlog.get_config()
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
+    logging.getLogger("asyncio").disabled = True
+    try:
+        yield
+    finally:
+        structlog.configure(**before)
         logging.getLogger("asyncio").disabled = False
 
 
@@ -326,13 +327,15 @@ class World:
     def _played_since(self, hands: int) -> bool:
         return self.auditor.hands_ended > hands
 
+    def _all_open(self) -> bool:
+        return all(self.auditor.table(one).state.status == "open" for one in self._configs)
+
     async def _open_tables(self) -> None:
         for table_id, config in self._configs.items():
             operator = Player(self, self.chance, f"operator-{table_id}", table_id, CHARACTERS[0])
             self.operators.append(operator)
             await self._command_directly(operator, commands.OpenTable(config))
-        opened = lambda: all(self.auditor.table(one).state.status == "open" for one in self._configs)  # noqa: E731
-        if not await self._until(opened, 120):
+        if not await self._until(self._all_open, 120):
             self.fail("every command is answered", "the tables do not open")
         for table_id, config in self._configs.items():
             for seat in range(max(2, config.seats + self.chance.choice((-1, 0, 0, 1)))):
