@@ -46,8 +46,14 @@ async def test_the_migrations_lead_to_the_schema(sql_url: str) -> None:
 
 
 async def test_migrating_again_changes_nothing(sql_url: str) -> None:
+    engine = create_engine(sql_url)
+    async with writing(engine) as connection:
+        await connection.execute(insert(ledger_transfers), TRANSFER)
     await migrate(sql_url)
-    await migrate(sql_url)
+    async with reading(engine) as connection:
+        assert await connection.scalar(text("SELECT transfer_id FROM ledger_transfers")) == TRANSFER["transfer_id"]
+        assert await connection.run_sync(differences) == []
+    await engine.dispose()
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
