@@ -117,7 +117,7 @@ class Arena:
         wait_until(
             lambda: all(self.hands_of_shards().get(shard, 0) >= before.get(shard, 0) + HANDS for shard in SHARDS),
             within,
-            f"{HANDS} hands on each shard after: {one.name} (were {before}, are {self.hands_of_shards()})",
+            f"{HANDS} hands on each shard after: {one.name} (were {before})",
         )
         assert self.bots.running, "the bots ended"
         one.goes_on_after_s = round(time.monotonic() - started, 1)
@@ -178,10 +178,12 @@ class Arena:
 
     def hands_of_shards(self) -> dict[str, int]:
         """Hands that ended, by the archive's count of them: it asks the whole chain, from action to SQL."""
-        with contextlib.closing(
-            sqlite3.connect(f"file:{self.room.data / 'brelan.db'}?mode=ro", uri=True, timeout=10)
-        ) as database:
+        with self.database() as database:
             return dict(database.execute("SELECT substr(table_id, 1, 3), count(*) FROM history_hands GROUP BY 1"))
+
+    def database(self) -> contextlib.closing[sqlite3.Connection]:
+        """For reading only."""
+        return contextlib.closing(sqlite3.connect(f"file:{self.room.data / 'brelan.db'}?mode=ro", uri=True, timeout=10))
 
     # --- processes ---------------------------------------------------------------------------------------------
 
@@ -237,7 +239,10 @@ class Arena:
         """Entries that nobody could handle."""
         services = (Service.TABLE, Service.DEALER)
         with redis.Redis.from_url(self.redis_url) as client:
-            return sum(int(client.xlen(keys.dead(shard, service))) for shard in SHARDS for service in services)
+            on_streams = sum(int(client.xlen(keys.dead(shard, service))) for shard in SHARDS for service in services)
+        with self.database() as database:
+            in_tables = [database.execute(f"SELECT count(*) FROM {name}") for name in ("ledger_dead", "history_dead")]
+            return on_streams + sum(int(found.fetchone()[0]) for found in in_tables)
 
     # --- what has to hold --------------------------------------------------------------------------------------
 
