@@ -109,9 +109,6 @@ class Player:
     def hand_id(self) -> str:
         return self.page.get_by_test_id("table-page").get_attribute("data-hand") or ""
 
-    def is_over(self) -> bool:
-        return self.page.get_by_test_id("table-page").get_attribute("data-phase") == "over"
-
     # --- playing -----------------------------------------------------------------------------------------------
 
     def wait_for_cards(self) -> str:

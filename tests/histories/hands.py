@@ -1,6 +1,6 @@
 """Hands to write histories of: the log entries of a table, as the table service would commit them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
@@ -182,9 +182,3 @@ def walk(number: int = 1, table_id: str = TABLE) -> Script:
             table.ShowOffered((2,)),
         ],
     ]
-
-
-def record_of(script: Script, hands: Iterable[tuple[int, tuple[int, ...]]]) -> HandRecord:
-    started = script[0][0]
-    assert isinstance(started, table.HandStarted)
-    return HandRecord(TABLE, started.hand_id, tuple(SeatRecord(seat, f"p{seat}", own) for seat, own in hands))

@@ -63,14 +63,6 @@ def parse_faults(text: str) -> frozenset[str]:
     return frozenset(names)
 
 
-class Violation(Exception):
-    """The room has broken a promise. ``check``: which one."""
-
-    def __init__(self, check: str, what: str) -> None:
-        super().__init__(f"{check}: {what}")
-        self.check = check
-
-
 class Killed(BaseException):
     """This process is dead: nothing it does has an effect any more. Not an Exception, so that nothing goes on."""
 

@@ -16,7 +16,6 @@ from brelan.sim.faults import Faults, die
 from brelan.sim.processes import Process
 
 LATENCY_SECONDS = 0.002
-LONGEST_LAG = 24  # operations that a replica may be behind
 
 Result = TypeVar("Result")
 
