@@ -3,7 +3,6 @@
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -72,7 +71,7 @@ def test_a_worker_killed_and_started_again(sweeper: Process, worker: Process, ta
     sweeper.ready()
     worker.ready()
     armed = tables.arm("s00", 200, 100, 1_000)
-    time.sleep(0.5)
+    wait_until(lambda: len(tables.enforced) >= 50, "some of them are enforced", sweeper.lines)
     worker.end(signal.SIGKILL)
     armed |= tables.arm("s01", 50, 100)
     wait_until(
@@ -90,7 +89,7 @@ def test_a_sweeper_killed_and_started_again(sweeper: Process, worker: Process, t
     sweeper.ready()
     worker.ready()
     armed = tables.arm("s00", 200, 100, 1_000)
-    time.sleep(0.5)
+    wait_until(lambda: len(tables.enforced) >= 50, "some of them are enforced", sweeper.lines)
     sweeper.end(signal.SIGKILL)
     armed |= tables.arm("s01", 50, 100)
     sweeper.start().ready()
