@@ -1,11 +1,13 @@
 """Whatever happens at a table, the page's model folded from the socket's events is what a fresh snapshot would say."""
 
 import random
+from itertools import pairwise
 from typing import Any
 
 import msgspec
 import pytest
 
+from brelan.deck.fair.chains import chain_elements
 from brelan.events import commands
 from brelan.events.config import TableConfig
 from brelan.events.envelope import TableCommitted
@@ -45,6 +47,8 @@ async def test_the_fold_of_the_events_equals_the_snapshot(node: Node, config: Ta
         wanted.append(as_json(snapshot(state, You(ME, "Ana", seat_of(state, ME)), 0, None)))
 
     assert len(wanted) > 150  # chance plays along: the deck is the dealer's
+    happened = {type(event).__name__ for entry in entries for event in entry.events}
+    assert {"SeedsBrought", "SeedsAsked", "SeedGiven", "SeedsWithheld"} <= happened
     for told, said in zip(node.run(FOLD, messages)[1:], wanted, strict=True):
         assert model(told) == expected(said), f"at version {said['version']}"
 
@@ -68,11 +72,25 @@ async def played(room: SmallRoom, config: TableConfig, chance: random.Random) ->
         commands.Show(),
         commands.Muck(),
     ]
+    next_seed: dict[bytes, bytes] = {}
     for _ in range(MOVES):
         if chance.random() < 0.15:
             await room.command(chance.choice((*OTHERS, ME)), chance.choice(asides))
             await room.settle()
+        if chance.random() < 0.05:
+            elements = chain_elements(chance.randbytes(32), 20)
+            next_seed |= dict(pairwise(elements))
+            await room.command(chance.choice((*OTHERS, ME)), commands.BringSeeds(elements[0].hex()))
+            await room.settle()
         state = await room.state()
+        if state.hand is not None and state.hand.seeds_asked and chance.random() < 0.95:
+            owing = state.seats[chance.choice(state.hand.seeds_asked) - 1]
+            assert owing is not None
+            if owing.seed in next_seed:
+                seed = commands.GiveSeed(state.hand.hand_id, next_seed[owing.seed].hex())
+                await room.command(owing.player_id, seed)
+                await room.settle()
+                continue
         if state.post_ask:
             asked = state.seats[chance.choice(state.post_ask) - 1]
             assert asked is not None
@@ -104,11 +122,12 @@ def as_json(value: msgspec.Struct) -> dict[str, Any]:
 
 
 SEAT = ("seat", "player_id", "name", "stack", "reserved", "entry", "owes_big_blind", "owes_small_blind",
-        "sitting_out", "away")  # fmt: skip
+        "sitting_out", "away", "seed", "seed_index")  # fmt: skip
 OWN_SEAT = ("chips_waiting", "top_up_asked", "sit_out_asked", "leave_asked", "auto_post", "auto_muck")
 PLAYER = ("seat", "player_id", "name", "stack", "starting_stack", "put_in", "bet", "folded", "all_in", "protected",
           "up", "down", "drew", "shown", "mucked")  # fmt: skip
-HAND = ("hand_id", "number", "deck_size", "button", "small_blind", "big_blind", "community", "pots")
+HAND = ("hand_id", "number", "deck_size", "button", "small_blind", "big_blind", "community", "pots", "seeds",
+        "seeds_asked", "seeds_due_ms")  # fmt: skip
 ON_TURN = ("phase", "street")
 
 

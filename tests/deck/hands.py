@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 
 from brelan.deck.dealing import DeckState, Request, Shuffle, deal, evolve, hole_cards, shuffled, stacked
-from brelan.deck.events import Answer, AnyDeckEvent, HandFinished
+from brelan.deck.events import Answer, AnyDeckEvent, DeckSeat, DeckShuffled, HandFinished
 from brelan.events.table import (
     CardsDealt,
     CardsDrawn,
     CardsRequested,
     DrawChosen,
-    HandSeat,
-    HandStarted,
     Pot,
     ShowdownRequested,
     ShowdownResolved,
@@ -20,9 +18,9 @@ from brelan.rules.cards import cards_from_text, text_of
 HAND = "s00-a-1-1"
 
 
-def hand_started(deck_size: int, players: int, hand_id: str = HAND) -> HandStarted:
-    seats = tuple(HandSeat(seat, f"p{seat}", f"Player {seat}", 1000) for seat in range(1, players + 1))
-    return HandStarted(hand_id, 1, deck_size, seats)
+def fresh_deck(deck_size: int, players: int, shuffle: Shuffle) -> DeckShuffled:
+    seats = tuple(DeckSeat(seat, f"p{seat}") for seat in range(1, players + 1))
+    return shuffled(HAND, deck_size, seats, shuffle)
 
 
 class DealtHand:
@@ -31,7 +29,7 @@ class DealtHand:
     def __init__(self, deck_size: int, players: int, shuffle: Shuffle | str = "") -> None:
         """``shuffle`` as text: these cards lie on top."""
         self.shuffle = stacked(*cards_from_text(shuffle)) if isinstance(shuffle, str) else shuffle
-        self.log: list[AnyDeckEvent] = [shuffled(hand_started(deck_size, players), self.shuffle)]
+        self.log: list[AnyDeckEvent] = [fresh_deck(deck_size, players, self.shuffle)]
         self.seats = tuple(range(1, players + 1))
         self.state = self.replayed()
 

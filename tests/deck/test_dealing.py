@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brelan.deck.dealing import DealError, Shuffle, changed_seats, hand_record, hole_cards, shuffled, stacked
+from brelan.deck.dealing import DealError, Shuffle, changed_seats, hole_cards, seat_records, stacked
 from brelan.deck.events import Reshuffled
 from brelan.deck.shuffle import secret_shuffle
 from brelan.events.table import CardsRequested, DrawChosen, HandShown, ShowdownRequested, ShowRequested
 from brelan.rules.cards import deck, text_of
-from tests.deck.hands import HAND, DealtHand, hand_started, reversing
+from tests.deck.hands import HAND, DealtHand, fresh_deck, reversing
 
 FIRST_FOUR = ("third", "fourth", "fifth", "sixth")
 STREETS = (*FIRST_FOUR, "river")
@@ -317,7 +317,7 @@ def test_a_shuffle_that_loses_or_doubles_a_card_is_refused() -> None:
     broken: list[Shuffle] = [lambda cards: tuple(cards[1:]), lambda cards: (*cards[:-1], cards[0])]
     for shuffle in broken:
         with pytest.raises(DealError, match="other cards"):
-            shuffled(hand_started(52, 2), shuffle)
+            fresh_deck(52, 2, shuffle)
 
 
 def test_nothing_that_knows_cards_prints_them() -> None:
@@ -335,8 +335,8 @@ def test_the_record_holds_what_every_seat_held_and_threw() -> None:
     hand = DealtHand(32, 2, "AsKsAhKhAdKdAcKcQs7cJs")
     hand.street("deal")
     hand.draw(1, 4)
-    record = hand_record("s00-a", hand.state)
-    assert [(seat.seat, seat.player_id, text_of(seat.cards), text_of(seat.discards)) for seat in record.seats] == [
+    seats = seat_records(hand.state)
+    assert [(seat.seat, seat.player_id, text_of(seat.cards), text_of(seat.discards)) for seat in seats] == [
         (1, "p1", "AsAhAdAcJs", "Qs"),
         (2, "p2", "KsKhKdKc7c", ""),
     ]

@@ -2,17 +2,19 @@
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from brelan.deck.dealing import STUD_STREETS, DeckState, Request, deal, evolve, shuffled
-from brelan.deck.events import AnyDeckEvent, HandDrawn, Reshuffled, StreetDealt
+from brelan.deck.events import AnyDeckEvent, DeckSeat
+from brelan.deck.fair.audit import cards_and_thrown
 from brelan.deck.fair.chains import SeedChain, chain_elements
 from brelan.deck.fair.commitment import FIRST_PREVIOUS
-from brelan.deck.fair.hand import FairHand, Kept, commit, seal, void
+from brelan.deck.fair.hand import FairHand, seal, void
+from brelan.deck.fair.kept import Kept, commit
 from brelan.deck.fair.record import Own, Public, Record, Seed, encode
-from brelan.events.table import CardsRequested, DrawChosen, HandSeat, HandStarted, Pot, ShowdownRequested, ShowRequested
+from brelan.events.table import CardsRequested, DrawChosen, Pot, ShowdownRequested, ShowRequested
 
 KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
 PUBLIC_KEY = KEY.public_key().public_bytes_raw().hex()
@@ -39,10 +41,10 @@ class Played:
     kept: Kept
     fair: FairHand
     state: DeckState
-    events: list[tuple[DeckState | None, AnyDeckEvent]]
+    events: list[AnyDeckEvent]
     public: Public
-    cards: list[int] = field(default_factory=list)  # as dealt, burned ones too
-    thrown: list[tuple[int, ...]] = field(default_factory=list)
+    cards: tuple[int, ...]  # as dealt, burned ones too
+    thrown: tuple[tuple[int, ...], ...]
 
     def record(self, seat: int | None) -> Record:
         return seal(self.public, KEY, None if seat is None else self.own(seat))
@@ -59,14 +61,11 @@ class Game:
     def __init__(self, kept: Kept, seats: tuple[int, ...]) -> None:
         self.kept, self.seats = kept, seats
         self.fair = FairHand(kept)
-        self.events: list[tuple[DeckState | None, AnyDeckEvent]] = []
-        self.cards: list[int] = []
-        self.thrown: list[tuple[int, ...]] = []
         hand_id, size = kept.commitment.hand_id, kept.commitment.cards
-        players = tuple(HandSeat(seat, f"p{seat}", f"P{seat}", 1000) for seat in seats)
-        first = shuffled(HandStarted(hand_id, 1, size, players), self.fair.shuffle)
-        self.fair.follow(None, first)
-        self.events.append((None, first))
+        players = tuple(DeckSeat(seat, f"p{seat}") for seat in seats)
+        first = shuffled(hand_id, size, players, self.fair.shuffle)
+        self.fair.follow(first)
+        self.events: list[AnyDeckEvent] = [first]
         state = evolve(None, first)
         assert state is not None
         self.state = state
@@ -74,27 +73,9 @@ class Game:
     def ask(self, request: Request) -> None:
         dealing = deal(self.state, request, self.fair.shuffle)
         for event in dealing.events:
-            self._note(event)
-            self.fair.follow(self.state, event)
-            self.events.append((self.state, event))
-            after = evolve(self.state, event)
-            assert after is not None
-            self.state = after
-
-    def _note(self, event: AnyDeckEvent) -> None:
-        before = self.state
-        match event:
-            case Reshuffled():
-                stud = before.deck_size == 52
-                self.thrown.append(tuple(before.stub + before.burned) if stud else before.discards)
-            case StreetDealt():
-                answer = event.answer
-                count = answer.burned + sum(cards.down + len(cards.up) for cards in answer.cards)
-                self.cards += before.stub[: 1 if answer.community is not None else count]
-            case HandDrawn():
-                self.cards += before.stub[: event.answer.count]
-            case _:
-                pass
+            self.fair.follow(event)
+            self.events.append(event)
+        self.state = dealing.state
 
     def street(self, name: str, seats: tuple[int, ...]) -> None:
         self.ask(CardsRequested(f"{self.state.hand_id}:{name}", self.state.hand_id, name, seats, 0))
@@ -106,7 +87,7 @@ class Game:
         self.ask(ShowRequested(f"{self.state.hand_id}:show:{seat}", self.state.hand_id, seat))
 
     def over(self) -> Played:
-        return Played(self.kept, self.fair, self.state, self.events, self.fair.public(), self.cards, self.thrown)
+        return Played(self.kept, self.fair, self.state, self.events, self.fair.public(), *cards_and_thrown(self.events))
 
 
 def kept_for(

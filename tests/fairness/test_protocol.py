@@ -15,7 +15,8 @@ from brelan.deck.fair.audit import audit_hand
 from brelan.deck.fair.chains import SeedChain, SeedRefused, chain_elements
 from brelan.deck.fair.commitment import FIRST_PREVIOUS, Signed, is_fraud_proof, sign
 from brelan.deck.fair.drbg import sha256
-from brelan.deck.fair.hand import FairDealError, FairHand, Kept, seal, void
+from brelan.deck.fair.hand import FairDealError, FairHand, seal, void
+from brelan.deck.fair.kept import Kept
 from brelan.deck.fair.leaves import Epoch, leaf_hash, opens_to
 from brelan.deck.fair.merkle import Tree
 from brelan.deck.fair.record import Public, Record, encode
@@ -71,8 +72,8 @@ def test_cards_chosen_after_the_seeds_were_known_are_seen() -> None:
     other = replace(played.kept, secret=bytes(32))
     public = replace(FairHand(other).public(), deals=played.public.deals)
     swapped = FairHand(other)
-    for before, event in played.events:
-        swapped.follow(before, event)
+    for event in played.events:
+        swapped.follow(event)
     public = replace(swapped.public(), commitment=played.public.commitment)
     assert "openings" in fails(seal(public, KEY))
 
@@ -126,8 +127,8 @@ def test_more_reshuffles_than_were_committed_to_are_refused() -> None:
 
 def _followed(kept: Kept, played: Played, events: int) -> FairHand:
     fair = FairHand(kept)
-    for before, event in played.events[:events]:
-        fair.follow(before, event)
+    for event in played.events[:events]:
+        fair.follow(event)
     return fair
 
 
@@ -249,11 +250,11 @@ def test_a_dealer_that_takes_over_continues_with_the_same_hand() -> None:
         kept = decoder.decode(encoder.encode(played.kept))
         for died in range(len(played.events) + 1):
             fair = _followed(kept, played, died)
-            for before, event in played.events[died:]:
-                fair.follow(before, event)
+            for event in played.events[died:]:
+                fair.follow(event)
             assert fair.public() == played.public
         state: DeckState | None = None
-        for _, event in played.events:
+        for event in played.events:
             state = evolve(state, event)
         assert state == played.state
 

@@ -14,7 +14,8 @@ from brelan.deck.fair.audit import audit_hand
 from brelan.deck.fair.chains import chain_elements
 from brelan.deck.fair.commitment import FIRST_PREVIOUS
 from brelan.deck.fair.drbg import Drbg, hkdf
-from brelan.deck.fair.hand import FairHand, commit
+from brelan.deck.fair.hand import FairHand
+from brelan.deck.fair.kept import commit
 from brelan.deck.fair.leaves import Epoch, base_epoch, cut, leaf_hash, reshuffled, transcript
 from brelan.deck.fair.record import encode
 from brelan.deck.fair.verify import verify_record

@@ -6,6 +6,7 @@ what is not wanted comes from the shuffled rest.
 """
 
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from random import Random
 from typing import Literal, Protocol
 
@@ -23,8 +24,26 @@ from brelan.rules.evaluation import (
     name_of_hand,
 )
 
-Answer = table.CardsDealt | table.CardsDrawn | table.ShowdownResolved | table.HandShown
+Answer = table.DeckCommitted | table.CardsDealt | table.CardsDrawn | table.ShowdownResolved | table.HandShown
 _CARDS_A_STREET = {"deal": 5, "third": 3, "fourth": 1, "fifth": 1, "sixth": 1, "river": 1}
+
+
+def committed(request: table.DeckRequested) -> table.DeckCommitted:
+    """To nothing."""
+    nothing = bytes(32)
+    hash_ = sha256(request.hand_id.encode()).digest()
+    return table.DeckCommitted(
+        request.request_id,
+        request.hand_id,
+        request.seq,
+        nothing,
+        nothing,
+        (nothing, nothing),
+        request.previous,
+        hash_,
+        bytes(64),
+        nothing,
+    )
 
 
 class AnyDealer(Protocol):
@@ -58,9 +77,12 @@ class RoomDealer:
             case table.HandStarted():
                 alike = self._alike and len(event.players) <= 4
                 order = self._same_ranks(len(event.players)) if alike else self._shuffle(deck(event.deck_size))
-                self._deck = dealing.evolve(None, dealing.shuffled(event, lambda _: order))
+                fresh = dealing.shuffled(event.hand_id, event.deck_size, dealing.seats_of(event), lambda _: order)
+                self._deck = dealing.evolve(None, fresh)
                 self.burns = []
                 return None
+            case table.DeckRequested():
+                return committed(event)
             case table.CardsRequested() | table.ShowdownRequested() | table.ShowRequested():
                 return self._deal(event)
             case table.DrawChosen(request_id=request_id) if request_id:
@@ -112,6 +134,8 @@ class Dealer:
         match event:
             case table.HandStarted():
                 self._shuffle(event)
+            case table.DeckRequested():
+                return committed(event)
             case table.CardsRequested():
                 return self._deal(event)
             case table.DrawChosen(request_id=request_id) if request_id:

@@ -17,7 +17,7 @@ import pytest
 from brelan.events import commands, table
 from brelan.rules.cards import cards_from_text
 from brelan.rules.evaluation import hand_value_standard_five
-from tests.oracle.dealer import Answer
+from tests.oracle.dealer import Answer, committed
 from tests.oracle.playing import Playing, draw, seated
 from tests.requirements import SHARED_DATA
 
@@ -40,6 +40,8 @@ class FaceDown:
         match event:
             case table.HandStarted(hand_id=hand_id):
                 self._hand_id = hand_id
+            case table.DeckRequested():
+                return committed(event)
             case table.CardsRequested():
                 cards = tuple(table.SeatCards(seat, 5) for seat in event.seats)
                 return table.CardsDealt(event.request_id, event.hand_id, event.street, cards)

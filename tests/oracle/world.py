@@ -135,7 +135,8 @@ class World:
         if state.status in ("frozen", "closed"):
             return
         if state.hand is not None:
-            assert (state.turn is None) != (state.dealer_wait is None), "a hand waits for a player or for the dealer"
+            waits = [state.turn, state.dealer_wait, state.hand.seeds_asked or None]
+            assert len(waits) - waits.count(None) == 1, "a hand waits for a player, the dealer, or seeds"
         elif state.status == "open":
             waiting = state.next_hand_ms is not None or state.post_ask
             assert waiting or len(self.able()) < 2, f"{self.able()} could play and nothing is due"

@@ -39,7 +39,7 @@ from brelan_dealer.handlers import DealerHandler
 from brelan_table.handlers import TableHandler
 from brelan_wallet.service import ROOM, Fenced, Wallet
 from tests.services.crashes import Crash, Fuse, Fused
-from tests.services.small_room import DRAW, SHARD, STUD, SmallRoom, sealed
+from tests.services.small_room import DEALER_KEYS, DRAW, SHARD, STUD, SmallRoom
 
 NAMES = ("ana", "ben", "cleo", "dora")
 TABLES = ("s00-stud", "s00-draw")
@@ -73,7 +73,7 @@ class WatchedRoom(SmallRoom):
 
 def dealer_handler() -> DealerHandler:
     chance = random.Random(1)
-    return DealerHandler(SHARD, sealed, shuffle=lambda cards: tuple(chance.sample(cards, len(cards))))
+    return DealerHandler(SHARD, DEALER_KEYS, chance.randbytes)
 
 
 class Money(RuleBasedStateMachine):

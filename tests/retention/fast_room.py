@@ -40,7 +40,7 @@ from brelan_history.service import ShardHistory
 from brelan_table.handlers import TableHandler
 from brelan_table.trimming import Trimming as TableTrimming
 from brelan_wallet.service import Wallet
-from tests.services.small_room import DRAW, HISTORY_SECRET, SHARD, STUD, sealed
+from tests.services.small_room import DEALER_KEYS, DRAW, HISTORY_SECRET, SHARD, STUD
 
 BUY_IN = 1_000_000_000  # nobody goes broke
 FEED_KEPT_MS = 500
@@ -95,7 +95,7 @@ class FastRoom:
 
     def dealer_processor(self) -> Processor:
         trimming = DealerTrimming(SHARD, look_ms=LOOK_MS)
-        return Processor(self.log, DealerHandler(SHARD, sealed, trimming=trimming), block_ms=50)
+        return Processor(self.log, DealerHandler(SHARD, DEALER_KEYS, trimming=trimming), block_ms=50)
 
     def _service(self, name: str, stop: asyncio.Event) -> Coroutine[Any, Any, None]:
         match name:

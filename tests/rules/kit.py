@@ -25,6 +25,7 @@ from brelan.rules.invariants import violations
 from brelan.rules.state import Decision, HandPlayer, Rejected, Seat, TableState, initial_state
 from brelan.rules.stud import river_plan
 from brelan.rules.table import AnyCommand, decide, escrow, evolve, next_due_ms
+from tests.oracle.dealer import committed
 
 TABLE = "s00-rules"
 START_MS = 1_000_000
@@ -67,6 +68,8 @@ class Dealer:
                 self._free = [card for card in deck(event.deck_size) if card not in self._wanted]
                 self._hands = {player.seat: [] for player in event.players}
                 self._thrown = self.burned = 0
+            case table.DeckRequested():
+                return committed(event)
             case table.CardsRequested():
                 return self._deal(event)
             case table.DrawChosen() if event.request_id:
@@ -147,6 +150,10 @@ class Table:
         self._fold(table.PlayerSeated(number, f"first{number}:{len(self.events)}"))
         self.money += stack
 
+    def brought(self, number: int, tip: bytes) -> None:
+        """A chain of seeds, before the first hand."""
+        self._fold(table.SeedsBrought(number, tip))
+
     def last_hand(self, button: int, small: int, big: int, seats: tuple[int, ...]) -> None:
         """As if such a hand had just been played."""
         self.state.last_players = tuple(table.HandSeat(seat, player_of(seat), player_of(seat), 1) for seat in seats)
@@ -214,7 +221,8 @@ class Table:
 
     def _hear(self, event: object) -> None:
         if (answer := self.dealer.answer(event)) is not None:
-            self._answer(answer) if self.dealer_answers else self.asked.append(answer)
+            answers = self.dealer_answers or isinstance(answer, table.DeckCommitted)
+            self._answer(answer) if answers else self.asked.append(answer)
         if (reply := wallet_reply(event, self.state)) is not None:
             self._answer(reply) if self.wallet_answers else self.asked.append(reply)
 

@@ -70,6 +70,14 @@ def broke() -> Table:
     return played
 
 
+def seeding() -> Table:
+    played = Table(STUD)
+    for seat in (1, 2):
+        played.seat(seat, 100)
+    played.brought(1, bytes(range(32)))
+    return played.deal()
+
+
 def in_turn() -> Table:
     return stud(THREE, UP).play("1 bring_in")
 
@@ -109,6 +117,10 @@ REFUSALS: dict[str, Situation] = {
     "illegal_action": lambda: (played := in_turn()).refusal(commands.Act(played.turn_id, "check"), 2),
     "ambiguous_amount": lambda: (played := with_an_open_pair()).refusal(commands.Act(played.turn_id, "bet"), 2),
     "bad_positions": lambda: (played := drawing()).refusal(commands.Draw(played.turn_id, (1, 1)), 2),
+    "seed_due": lambda: seeding().refusal(commands.BringSeeds(""), 1),
+    "no_seed_due": lambda: seeding().refusal(commands.GiveSeed("another", "00" * 32), 1),
+    "bad_seed": lambda: seeding().refusal(commands.BringSeeds("00"), 2),
+    "wrong_seed": lambda: seeding().refusal(commands.GiveSeed(f"{TABLE}-1-1", "00" * 32), 1),
     "nothing_to_show": lambda: in_turn().refusal(commands.Show(), 2),
 }
 NOT_OURS = {

@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
 from brelan.deck.dealing import Shuffle
 from brelan.deck.events import AnyDeckEvent, decode_entry
+from brelan.deck.fair.hand import FairHand
+from brelan.deck.fair.record import assembled
 from brelan.deck.keys import x25519_public
 from brelan.deck.sealing import DeckSeal, HoleCardOpener, RecordOpener
-from brelan.deck.shuffle import secret_shuffle
 from brelan.eventlog import keys
 from brelan.eventlog.log import Log, Store
 from brelan.eventlog.memory_log import MemoryStore
@@ -16,7 +19,7 @@ from brelan.events.config import TableConfig
 from brelan.events.dealing import Dealt, HandRecord, HoleCards
 from brelan.events.envelope import TableCommitted, decode_dealt, decode_sealed_record, encode
 from brelan.events.table import HandSeat, HandStarted, Pot, PotShare, TableEvent
-from brelan_dealer.handlers import DealerHandler, SealedDecks
+from brelan_dealer.handlers import DealerHandler, DealerKeys
 
 SHARD = "s00"
 TABLE = "s00-a"
@@ -24,18 +27,43 @@ GATEWAY_SECRET = bytes(range(32))
 HISTORY_SECRET = bytes(range(1, 33))
 DEALER_SECRET = bytes(range(2, 34))
 
-SEALED = SealedDecks(DeckSeal(DEALER_SECRET), x25519_public(GATEWAY_SECRET), x25519_public(HISTORY_SECRET))
+AUDITOR_SECRET = bytes(range(3, 35))
+SIGNING = Ed25519PrivateKey.from_private_bytes(bytes(range(4, 36)))
+
+DEALER_KEY = SIGNING.public_key().public_bytes_raw().hex()
+
+
+def dealer_keys(
+    own: bytes = DEALER_SECRET, gateway: bytes = GATEWAY_SECRET, history: bytes = HISTORY_SECRET
+) -> DealerKeys:
+    """By their secret halves."""
+    recipients = map(x25519_public, (gateway, history, AUDITOR_SECRET))
+    return DealerKeys(DeckSeal(own), SIGNING, *recipients)
+
+
+KEYS = dealer_keys()
 open_hole = HoleCardOpener((GATEWAY_SECRET,))
 open_record = RecordOpener((HISTORY_SECRET,))
 
 STREETS = ("third", "fourth", "fifth", "sixth", "river")
 
 
-def handler(shuffle: Shuffle = secret_shuffle, sealed: SealedDecks = SEALED) -> DealerHandler:
-    return DealerHandler(SHARD, sealed, shuffle)
+class StackedDealer(DealerHandler):
+    """Whose cards a test chooses: nothing that it deals can be verified."""
+
+    def __init__(self, shuffle: Shuffle) -> None:
+        super().__init__(SHARD, KEYS)
+        self._chosen = shuffle
+
+    def _shuffled(self, fair: FairHand, cards: Sequence[int]) -> tuple[int, ...]:
+        return self._chosen(cards)
 
 
-async def serve(log: Log, shuffle: Shuffle = secret_shuffle, batch: int = 256) -> Processor:
+def handler(shuffle: Shuffle | None = None) -> DealerHandler:
+    return StackedDealer(shuffle) if shuffle is not None else DealerHandler(SHARD, KEYS)
+
+
+async def serve(log: Log, shuffle: Shuffle | None = None, batch: int = 256) -> Processor:
     """A dealer that starts, does all there is to do, and is gone."""
     dealer = Processor(log, handler(shuffle), block_ms=0, batch=batch)
     await drain(dealer)
@@ -79,6 +107,15 @@ def started(number: int, deck_size: int, seats: Sequence[int], table_id: str = T
     return HandStarted(f"{table_id}-1-{number}", number, deck_size, players)
 
 
+def deck_requested(number: int, table_id: str = TABLE) -> table.DeckRequested:
+    hand_id = f"{table_id}-1-{number}"
+    return table.DeckRequested(f"{hand_id}:deck", hand_id, number, bytes(32), 0)
+
+
+def begun(number: int, deck_size: int, seats: Sequence[int], table_id: str = TABLE) -> tuple[TableEvent, TableEvent]:
+    return started(number, deck_size, seats, table_id), deck_requested(number, table_id)
+
+
 def cards_requested(number: int, street: str, seats: Sequence[int], table_id: str = TABLE) -> table.CardsRequested:
     hand_id = f"{table_id}-1-{number}"
     return table.CardsRequested(f"{hand_id}:{street}", hand_id, street, tuple(seats), 0)
@@ -113,7 +150,7 @@ def stud_hand(number: int, seats: Sequence[int], table_id: str = TABLE) -> list[
     streets = [(cards_requested(number, street, seats, table_id),) for street in STREETS]
     end = (ended(number, seats, table_id),)
     return [
-        (started(number, 52, seats, table_id), *streets[0]),
+        (*begun(number, 52, seats, table_id), *streets[0]),
         *streets[1:],
         (showdown_requested(number, seats, table_id=table_id),),
         end,
@@ -122,7 +159,10 @@ def stud_hand(number: int, seats: Sequence[int], table_id: str = TABLE) -> list[
 
 def draw_hand(number: int, seats: Sequence[int], thrown: int = 5) -> list[tuple[TableEvent, ...]]:
     return [
-        (started(number, 36 if len(seats) == 5 else 32, seats), cards_requested(number, "deal", seats)),
+        (
+            *begun(number, 36 if len(seats) == 5 else 32, seats),
+            cards_requested(number, "deal", seats),
+        ),
         *((draw_chosen(number, seat, *range(thrown)),) for seat in seats),
         (showdown_requested(number, seats),),
         (ended(number, seats),),
@@ -133,6 +173,16 @@ def draw_hand(number: int, seats: Sequence[int], thrown: int = 5) -> list[tuple[
 
 
 async def dealt(log: Log, table_id: str = TABLE) -> list[Dealt]:
+    """Cards and hands; ``committed`` has the decks."""
+    return [each for each in await _answers(log, table_id) if not isinstance(each.answer, table.DeckCommitted)]
+
+
+async def committed(log: Log, table_id: str = TABLE) -> list[table.DeckCommitted]:
+    answers = [each.answer for each in await _answers(log, table_id)]
+    return [answer for answer in answers if isinstance(answer, table.DeckCommitted)]
+
+
+async def _answers(log: Log, table_id: str) -> list[Dealt]:
     answers = [decode_dealt(entry.data) for entry in await log.range(keys.dealt(SHARD))]
     return [answer for answer in answers if answer.table_id == table_id]
 
@@ -150,9 +200,13 @@ async def records(log: Log) -> list[HandRecord]:
     return [open_record(decode_sealed_record(entry.data)) for entry in await log.range(keys.records(SHARD))]
 
 
+def deal_of(record: HandRecord, seat: int | None = None) -> bytes:
+    """As a player downloads it."""
+    assert record.deal is not None
+    return assembled(record.deal, seat)
+
+
 async def deck_log(log: Log, table_id: str = TABLE) -> list[AnyDeckEvent]:
     """Opened as the dealer would."""
     entries = await log.range(keys.deck(table_id))
-    return [
-        event for entry in entries for event in decode_entry(SEALED.own.open(table_id, entry.id, entry.data)).events
-    ]
+    return [event for entry in entries for event in decode_entry(KEYS.own.open(table_id, entry.id, entry.data)).events]

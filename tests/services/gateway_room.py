@@ -68,6 +68,9 @@ class Keys:
         self.key = Ed25519PrivateKey.generate()
 
 
+DEALER_KEY_IDS = ("ab" * 32, "cd" * 32)
+
+
 class GatewayRoom:
     """One gateway. Give two of them the same ``store``, ``accounts`` and ``keys`` and they are one room's."""
 
@@ -98,7 +101,9 @@ class GatewayRoom:
             shards[name] = Shard(feed, inbox, log)
         cashier = Cashier(store.log("wallet"), settings.welcome_amount)
         url = settings.database_url
-        self.room = Room(settings, shards, cashier, doorkeeper, Histories(url), limits, DeadLetters(url))
+        self.room = Room(
+            settings, shards, cashier, doorkeeper, Histories(url), limits, DeadLetters(url), DEALER_KEY_IDS
+        )
         self._listening = listen("127.0.0.1", 0)
         self._port = self._listening.getsockname()[1]
         self.host = f"127.0.0.1:{self._port}"

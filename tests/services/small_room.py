@@ -8,8 +8,6 @@ import secrets
 
 import msgspec
 
-from brelan.deck.keys import x25519_public
-from brelan.deck.sealing import DeckSeal
 from brelan.eventlog import keys
 from brelan.eventlog.memory_log import MemoryLog, MemoryStore
 from brelan.eventlog.processor import Processor, Step
@@ -30,10 +28,11 @@ from brelan.events.money import CashierRequested
 from brelan.ledger.accounts import table_account
 from brelan.ledger.memory import MemoryBooks, Vault
 from brelan.rules.state import TableState
-from brelan_dealer.handlers import DealerHandler, SealedDecks
+from brelan_dealer.handlers import DealerHandler
 from brelan_table.handlers import TableHandler
 from brelan_wallet.service import ROOM, Wallet
 from tests import tables
+from tests.services.dealer_room import dealer_keys
 
 SHARD = "s00"
 TABLE = "s00-test"
@@ -42,7 +41,7 @@ HISTORY_SECRET = bytes(range(1, 33))
 
 STUD, DRAW = (msgspec.structs.replace(config, hand_pause_ms=0) for config in (tables.STUD, tables.DRAW))
 
-sealed = SealedDecks(DeckSeal(bytes(32)), x25519_public(GATEWAY_SECRET), x25519_public(HISTORY_SECRET))
+DEALER_KEYS = dealer_keys(bytes(32), GATEWAY_SECRET, HISTORY_SECRET)
 
 
 class SmallRoom:
@@ -64,7 +63,7 @@ class SmallRoom:
         self.table = Processor(self.log, TableHandler(SHARD), block_ms=0)
 
     def start_dealer(self) -> None:
-        self.dealer = Processor(self.log, DealerHandler(SHARD, sealed), block_ms=0)
+        self.dealer = Processor(self.log, DealerHandler(SHARD, DEALER_KEYS), block_ms=0)
 
     # --- time and running --------------------------------------------------------------------------------------
 

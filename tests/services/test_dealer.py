@@ -3,8 +3,16 @@
 import random
 
 import pytest
+from msgspec.structs import replace
 
-from brelan.deck.events import DeckPutAway, DeckShuffled, HandFinished, Reshuffled, StreetDealt
+from brelan.deck.events import DeckPrepared, DeckPutAway, DeckShuffled, HandFinished, Reshuffled, StreetDealt
+from brelan.deck.fair.audit import audit_hand
+from brelan.deck.fair.commitment import Commitment, is_signed
+from brelan.deck.fair.hand import FairHand
+from brelan.deck.fair.leaves import base_epoch
+from brelan.deck.fair.record import read
+from brelan.deck.fair.verify import verify_record
+from brelan.deck.sealing import SecretsOpener
 from brelan.eventlog import keys
 from brelan.eventlog.dead import decode_dead
 from brelan.eventlog.keys import Service
@@ -13,15 +21,22 @@ from brelan.events import table
 from brelan.events.envelope import CommandRefused, encode
 from brelan.events.table import CardsDealt, CardsDrawn, HandShown, ShowdownResolved
 from brelan.rules.cards import deck
+from brelan_dealer.handlers import seed_of
 from tests.services.dealer_room import (
+    AUDITOR_SECRET,
+    DEALER_KEY,
     SHARD,
     STREETS,
     TABLE,
     FeedWriter,
     asked_again,
+    begun,
     cards_requested,
+    committed,
+    deal_of,
     dealt,
     deck_log,
+    deck_requested,
     draw_chosen,
     draw_hand,
     ended,
@@ -152,7 +167,7 @@ async def test_who_folded_keeps_the_cards_he_had(room: Room) -> None:
 
 
 async def test_drawn_cards_follow_the_kept_ones(room: Room) -> None:
-    await room.play((started(1, 32, (1, 2)), cards_requested(1, "deal", (1, 2))))
+    await room.play((*begun(1, 32, (1, 2)), cards_requested(1, "deal", (1, 2))))
     before = (await holes(room.log))[1].cards
     await room.play((draw_chosen(1, 1, 0, 3),), (draw_chosen(1, 2),))
     after = await holes(room.log)
@@ -164,7 +179,7 @@ async def test_drawn_cards_follow_the_kept_ones(room: Room) -> None:
 
 
 async def test_no_card_of_the_last_hand_stays_when_the_next_begins(room: Room) -> None:
-    await room.play(*stud_hand(1, SEATS), (started(2, 52, (2, 3)),))
+    await room.play(*stud_hand(1, SEATS), (*begun(2, 52, (2, 3)),))
     assert await holes(room.log) == {}
     await room.play((cards_requested(2, "third", (2, 3)),))
     assert {seat: hole.hand_id for seat, hole in (await holes(room.log)).items()} == {
@@ -191,11 +206,17 @@ async def test_a_hand_called_off_leaves_no_card(room: Room, over: table.TableEve
 
 
 async def test_the_deck_stands_before_the_first_card_is_asked_for(room: Room) -> None:
-    await room.play((started(1, 52, SEATS),))
-    (shuffled,) = await deck_log(room.log)
+    await room.play((*begun(1, 52, SEATS),))
+    (prepared,) = await deck_log(room.log)
+    assert isinstance(prepared, DeckPrepared)
+    (answer,) = await committed(room.log)
+    assert answer.root.hex() == base_epoch(prepared.kept.secret, prepared.hand_id, 52).root
+    seeds = (table.SeatSeed(3, 1, bytes(32)), table.SeatSeed(2, 7, bytes(range(32))))
+    await room.play((replace(cards_requested(1, "third", SEATS), seeds=seeds),))
+    shuffled = (await deck_log(room.log))[1]
     assert isinstance(shuffled, DeckShuffled)
     assert sorted(shuffled.order) == list(deck(52))
-    await room.play((cards_requested(1, "third", SEATS),))
+    assert shuffled.order == FairHand(prepared.kept.seeded(map(seed_of, seeds))).shuffle(deck(52))
     third = (await dealt(room.log))[0].answer
     assert isinstance(third, CardsDealt)
     assert [cards.up for cards in third.cards] == [(card,) for card in shuffled.order[8:12]]
@@ -204,7 +225,7 @@ async def test_the_deck_stands_before_the_first_card_is_asked_for(room: Room) ->
 async def test_only_the_hand_in_play_is_kept(room: Room) -> None:
     await room.play(*stud_hand(1, SEATS), *stud_hand(2, SEATS)[:2])
     events = await deck_log(room.log)
-    assert [type(event) for event in events] == [DeckShuffled, StreetDealt, StreetDealt]
+    assert [type(event) for event in events] == [DeckPrepared, DeckShuffled, StreetDealt, StreetDealt]
     entries = await room.log.range(keys.deck(TABLE))
     assert [entry.id for entry in entries] == ["8-0", "9-0"]
 
@@ -226,11 +247,14 @@ async def test_asked_again_it_says_the_same(room: Room) -> None:
     await room.play(*hand[:2], (asked_again(1, "fourth"),), (asked_again(1, "fourth"), asked_again(1, "third")))
     third, fourth, *again = [each.answer for each in await dealt(room.log)]
     assert again == [fourth, fourth, third]
-    assert len(await deck_log(room.log)) == 3
+    await room.play((asked_again(1, "deck"),))
+    first, second = await committed(room.log)
+    assert first == second
+    assert len(await deck_log(room.log)) == 4
 
 
 async def test_the_same_request_in_another_entry_gets_no_second_card(room: Room) -> None:
-    await room.play((started(1, 32, (1, 2)), cards_requested(1, "deal", (1, 2))), (draw_chosen(1, 1, 0),))
+    await room.play((*begun(1, 32, (1, 2)), cards_requested(1, "deal", (1, 2))), (draw_chosen(1, 1, 0),))
     before = await holes(room.log)
     await room.play((draw_chosen(1, 1, 0),), (cards_requested(1, "deal", (1, 2)),))
     assert await holes(room.log) == before
@@ -269,9 +293,9 @@ async def test_the_winner_of_each_pot_and_the_first_are_shown(room: Room) -> Non
     [
         (cards_requested(1, "third", SEATS),),
         (asked_again(1, "third"),),
-        (started(1, 52, SEATS), cards_requested(1, "river", SEATS)),
-        (started(1, 52, SEATS), cards_requested(1, "third", SEATS), show_requested(1, 2)),
-        (started(1, 52, SEATS), cards_requested(1, "third", SEATS), showdown_requested(1, SEATS)),
+        (*begun(1, 52, SEATS), cards_requested(1, "river", SEATS)),
+        (*begun(1, 52, SEATS), cards_requested(1, "third", SEATS), show_requested(1, 2)),
+        (*begun(1, 52, SEATS), cards_requested(1, "third", SEATS), showdown_requested(1, SEATS)),
     ],
 )
 async def test_a_request_that_does_not_fit_is_buried_and_names_no_card(
@@ -290,3 +314,51 @@ async def test_bytes_that_are_no_message_are_buried(room: Room) -> None:
     await room.play(*stud_hand(1, SEATS))
     assert len(await room.log.range(keys.dead(SHARD, Service.DEALER))) == 1
     assert len(await records(room.log)) == 1
+
+
+# --- seeds that did not come -------------------------------------------------------------------------------------
+
+
+async def test_a_hand_whose_seeds_were_withheld_is_on_record_with_its_secret(room: Room) -> None:
+    given = (table.SeatSeed(3, 4, bytes(32)),)
+    voided = table.HandVoided(f"{TABLE}-1-1", "no seed", ())
+    await room.play(begun(1, 52, SEATS), (table.SeedsWithheld(f"{TABLE}-1-1", (2,), given), voided))
+    (record,) = await records(room.log)
+    assert record.seats == ()
+    report = verify_record(deal_of(record), [DEALER_KEY])
+    assert report.ok, report
+    public = read(deal_of(record)).public
+    assert (public.outcome, public.withheld, [seed.seat for seed in public.seeds]) == ("void", (2,), [3])
+    assert await deck_log(room.log) == [DeckPutAway()]
+
+
+async def test_commitments_go_on_from_the_one_before(room: Room) -> None:
+    for number, previous in ((1, bytes(32)), (2, bytes(range(32)))):
+        await room.play((started(number, 52, SEATS), replace(deck_requested(number), previous=previous)))
+    first, second = await committed(room.log)
+    assert [(one.seq, one.previous) for one in (first, second)] == [(1, bytes(32)), (2, bytes(range(32)))]
+    assert first.root != second.root
+    assert is_signed(DEALER_KEY, first.signature.hex(), (await commitment(room)).encoded()) is False
+    assert is_signed(DEALER_KEY, second.signature.hex(), (await commitment(room)).encoded())
+
+
+async def commitment(room: Room) -> Commitment:
+    """Of the hand in play."""
+    (prepared,) = await deck_log(room.log)
+    assert isinstance(prepared, DeckPrepared)
+    return prepared.kept.commitment
+
+
+async def test_what_the_auditor_gets_when_a_hand_is_over_is_right(room: Room) -> None:
+    """From the secrets all of it is computed anew; during the hand nobody has them."""
+    hand = draw_hand(1, (1, 2, 3, 4, 5))  # with two reshuffles
+    await room.play(*hand[:-1])
+    assert not await room.log.range(keys.records(SHARD))
+    await room.play(hand[-1])
+    (record,) = await records(room.log)
+    secrets = SecretsOpener([AUDITOR_SECRET])(record.table_id, record.hand_id, record.for_audit)
+    public = read(deal_of(record)).public
+    assert len(secrets.thrown) == 2
+    assert audit_hand(public, secrets.secret, secrets.reshuffle_secrets, secrets.cards, secrets.thrown) == []
+    swapped = (secrets.cards[1], secrets.cards[0], *secrets.cards[2:])
+    assert audit_hand(public, secrets.secret, secrets.reshuffle_secrets, swapped, secrets.thrown)

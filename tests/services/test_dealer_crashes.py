@@ -2,27 +2,29 @@
 
 import itertools
 import random
-from collections.abc import Sequence
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from brelan.deck.events import DeckShuffled
-from brelan.deck.sealing import CannotOpen, DeckSeal
-from brelan.deck.shuffle import secret_shuffle
+from brelan.deck.fair.verify import verify_record
+from brelan.deck.sealing import CannotOpen
 from brelan.eventlog import keys
 from brelan.eventlog.memory_log import MemoryStore
 from brelan.eventlog.processor import Processor
 from brelan.events.dealing import HandRecord
 from brelan.events.table import CardsDealt, ShowdownResolved
-from brelan_dealer.handlers import SealedDecks
+from brelan_dealer.handlers import DealerHandler
 from tests.services.crashes import Crash, Fuse, Fused, Where
 from tests.services.dealer_room import (
-    SEALED,
+    DEALER_KEY,
     SHARD,
     TABLE,
     FeedWriter,
+    committed,
+    deal_of,
+    dealer_keys,
     dealt,
     deck_log,
     drain,
@@ -39,21 +41,10 @@ HANDS = {"stud": stud_hand(1, (1, 2, 3, 4, 5, 6, 7)), "draw": draw_hand(1, (1, 2
 MOST_STEPS = 40
 
 
-class Decks:
-    """Every deck that was ever shuffled, and which of them were dealt from."""
-
-    def __init__(self) -> None:
-        self.shuffled: list[tuple[int, ...]] = []
-
-    def shuffle(self, cards: Sequence[int]) -> tuple[int, ...]:
-        self.shuffled.append(secret_shuffle(cards))
-        return self.shuffled[-1]
-
-
-async def crash_once(store: MemoryStore, decks: Decks, fuse: Fuse, batch: int) -> bool:
+async def crash_once(store: MemoryStore, fuse: Fuse, batch: int) -> bool:
     """Whether it came to that."""
     try:
-        await serve(Fused(store, fuse).log(SHARD), decks.shuffle, batch)
+        await serve(Fused(store, fuse).log(SHARD), batch=batch)
     except Crash:
         return True
     return False
@@ -65,6 +56,7 @@ async def check(store: MemoryStore, game: str) -> None:
     answers = await dealt(log)
     asked = [events for events in HANDS[game] if events[-1] is not HANDS[game][-1][-1]]
     assert len(answers) == len({answer.request_id for answer in answers}) == len(asked)
+    assert len(await committed(log)) == 1
     (shuffled,) = [event for event in await deck_log(log) if isinstance(event, DeckShuffled)]
     (record,) = await records(log)
     check_record(record, shuffled)
@@ -88,6 +80,9 @@ def check_record(record: HandRecord, shuffled: DeckShuffled) -> None:
     first = record.seats[0]
     dealt_first = set(first.cards) | set(first.discards)
     assert shuffled.order[0] in dealt_first, "the hand was not dealt from the deck that stands in the log"
+    for seat in record.seats:
+        report = verify_record(deal_of(record, seat.seat), [DEALER_KEY])
+        assert report.ok, [check for check in report.checks if not check.ok]
 
 
 @pytest.mark.parametrize("game", HANDS)
@@ -96,13 +91,13 @@ def check_record(record: HandRecord, shuffled: DeckShuffled) -> None:
 async def test_a_crash_at_any_step_changes_no_card(game: str, where: Where, batch: int) -> None:
     crashes = 0
     for step in range(1, MOST_STEPS):
-        store, decks = MemoryStore(), Decks()
+        store = MemoryStore()
         open_table(store)
         writer = FeedWriter(store)
         for events in HANDS[game]:
             await writer.commit(*events)
-        crashes += await crash_once(store, decks, Fuse(step, where), batch)
-        await serve(store.log(SHARD), decks.shuffle, batch)
+        crashes += await crash_once(store, Fuse(step, where), batch)
+        await serve(store.log(SHARD), batch=batch)
         await check(store, game)
     assert crashes >= (15 if batch == 1 else 4), "the steps of a dealer's work are not all covered"
 
@@ -110,27 +105,26 @@ async def test_a_crash_at_any_step_changes_no_card(game: str, where: Where, batc
 async def test_a_crash_while_recovering_from_a_crash() -> None:
     for first, second in itertools.product(range(1, 24, 3), range(1, 14, 2)):
         for where in (("before", "after"), ("after", "before")):
-            store, decks = MemoryStore(), Decks()
+            store = MemoryStore()
             open_table(store)
             writer = FeedWriter(store)
             for events in HANDS["draw"]:
                 await writer.commit(*events)
-            await crash_once(store, decks, Fuse(first, where[0]), 1)
-            await crash_once(store, decks, Fuse(second, where[1]), 1)
-            await serve(store.log(SHARD), decks.shuffle, 1)
+            await crash_once(store, Fuse(first, where[0]), 1)
+            await crash_once(store, Fuse(second, where[1]), 1)
+            await serve(store.log(SHARD), batch=1)
             await check(store, "draw")
 
 
 @pytest.mark.parametrize("game", HANDS)
 async def test_a_new_dealer_for_every_entry_deals_from_one_deck(game: str) -> None:
-    store, decks = MemoryStore(), Decks()
+    store = MemoryStore()
     open_table(store)
     writer = FeedWriter(store)
     for events in HANDS[game]:
         await writer.commit(*events)
-        await serve(store.log(SHARD), decks.shuffle)
+        await serve(store.log(SHARD))
     await check(store, game)
-    assert len(decks.shuffled) == (2 if game == "stud" else 3)  # once for the hand, and for each reshuffle
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -140,14 +134,14 @@ async def test_two_dealers_at_once_deal_one_hand(seed: int, game: str, batch: in
 
     The while is long enough for some progress: without any, entries come under suspicion and are buried in the end.
     """
-    chance, store, decks = random.Random(seed), MemoryStore(), Decks()
+    chance, store = random.Random(seed), MemoryStore()
     open_table(store)
     writer = FeedWriter(store)
     entries = list(HANDS[game])
-    dealers = [Processor(store.log(SHARD), handler(decks.shuffle), block_ms=0, batch=batch) for _ in range(2)]
+    dealers = [Processor(store.log(SHARD), handler(), block_ms=0, batch=batch) for _ in range(2)]
     for turn in range(20):
         if chance.random() < 0.1:
-            dealers[turn % 2] = Processor(store.log(SHARD), handler(decks.shuffle), block_ms=0, batch=batch)
+            dealers[turn % 2] = Processor(store.log(SHARD), handler(), block_ms=0, batch=batch)
         for _ in range(chance.randint(8, 20)):
             if entries and chance.random() < 0.2:
                 await writer.commit(*entries.pop(0))
@@ -168,7 +162,7 @@ async def test_a_dealer_with_another_key_deals_nothing() -> None:
     await serve(store.log(SHARD))
     before = await store.log(SHARD).range(keys.dealt(SHARD))
     await writer.commit(*HANDS["stud"][2])
-    other = SealedDecks(DeckSeal(bytes(32)), SEALED.gateway, SEALED.history)
+    other = dealer_keys(own=bytes(32))
     with pytest.raises(CannotOpen, match=f"of table {TABLE}"):
-        await drain(Processor(store.log(SHARD), handler(sealed=other), block_ms=0))
+        await drain(Processor(store.log(SHARD), DealerHandler(SHARD, other), block_ms=0))
     assert await store.log(SHARD).range(keys.dealt(SHARD)) == before

@@ -28,7 +28,7 @@ from brelan_dealer.handlers import DealerHandler
 from brelan_table.handlers import TableHandler
 from brelan_wallet.service import ROOM, Wallet
 from tests.services.gateway_room import GatewayRoom, gateway_room, until
-from tests.services.small_room import DRAW, GATEWAY_SECRET, STUD, sealed
+from tests.services.small_room import DEALER_KEYS, DRAW, GATEWAY_SECRET, STUD
 
 SHARDS = ("s00", "s01")
 TABLES = {"s00-stud00": STUD, "s01-draw00": DRAW}
@@ -40,7 +40,7 @@ async def services(store: MemoryStore) -> AsyncIterator[None]:
     stop = asyncio.Event()
     wallet = Wallet(store, MemoryBooks(Vault()), SHARDS)
     await wallet.open()
-    handlers = [handler for shard in SHARDS for handler in (TableHandler(shard), DealerHandler(shard, sealed))]
+    handlers = [handler for shard in SHARDS for handler in (TableHandler(shard), DealerHandler(shard, DEALER_KEYS))]
     processors = [Processor(store.log(handler.shard), handler, block_ms=50) for handler in handlers]
     work = [_serve_wallet(wallet, stop), _enforce(store, stop), *(processor.run(stop) for processor in processors)]
     running = [asyncio.create_task(each) for each in work]

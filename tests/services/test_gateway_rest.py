@@ -377,6 +377,8 @@ async def test_the_interface_describes_itself(room: GatewayRoom) -> None:
         "/api/me/balance",
         "/api/me/hands",
         "/api/hands/{hand_id}",
+        "/api/hands/{hand_id}/deal",
+        "/api/fairness",
         "/api/tables",
         "/api/tables/{table_id}",
         "/api/socket-tickets",

@@ -152,6 +152,11 @@ def committed(*events: table.TableEvent, table_id: str = "s00-nobody", version: 
     return encode(TableCommitted(table_id, 1, version, 1, events))
 
 
+def a_deck_of(cards: int, hand_id: str = "h", seq: int = 1) -> bytes:
+    started = table.HandStarted(hand_id, 1, cards, PLAYERS)
+    return committed(started, table.DeckRequested(f"{hand_id}:deck", hand_id, seq, bytes(32), 0))
+
+
 PLAYERS = tuple(table.HandSeat(seat, f"p{seat}", "P", 4000) for seat in (1, 2))
 READ_BUT_IMPOSSIBLE: dict[str, tuple[str, bytes]] = {
     "a table opened under no name": ("commands", command(commands.OpenTable(STUD), "rubbish", "operator")),
@@ -167,8 +172,11 @@ READ_BUT_IMPOSSIBLE: dict[str, tuple[str, bytes]] = {
         "feed",
         committed(table.CardsRequested("h:third", "h", "third", (1, 2), 0)),
     ),
-    "a deck that fills the memory": ("feed", committed(table.HandStarted("h", 1, LARGEST, PLAYERS))),
-    "a deck of less than nothing": ("feed", committed(table.HandStarted("h", 1, -52, PLAYERS))),
+    "a deck that fills the memory": ("feed", a_deck_of(LARGEST)),
+    "a deck of less than nothing": ("feed", a_deck_of(-52)),
+    "a deck for a hand that nobody knows": ("feed", committed(table.DeckRequested("h:deck", "h", 1, bytes(32), 0))),
+    "a deck for a hand whose name is too long": ("feed", a_deck_of(52, "h" * 1000)),
+    "a deck with a number out of this world": ("feed", a_deck_of(52, seq=-1)),
     "a draw of a hand without a deck": ("feed", committed(table.DrawChosen(1, (0, 99), "h:draw:1", 0))),
     "a showdown of a hand without a deck": ("feed", committed(table.ShowdownRequested("h:s", "h", (), (1,), 0))),
     "an answer that was never given": ("feed", committed(table.DealerAskedAgain("h:third", 0))),

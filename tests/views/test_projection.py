@@ -98,7 +98,7 @@ def test_why_a_table_is_frozen_is_for_operators() -> None:
 def test_down_cards_are_a_number_and_up_cards_are_text() -> None:
     dealt = facts.CardsDealt("r", "h", "third", (facts.SeatCards(2, 2, cards_from_text("7c")),))
     cards = (views.SeatCardsView(2, 2, ("7c",)),)
-    assert view_of(dealt).public == views.CardsDealt("h", "third", cards, 0, False, None)
+    assert view_of(dealt).public == views.CardsDealt("h", "third", cards, 0, False, None, "")
 
 
 def test_a_configuration_is_shown_field_by_field() -> None:

@@ -36,7 +36,7 @@ class Replay:
         self._community: tuple[int, ...] = ()
         self._actions: Iterator[PhhAction] = (action for action in hand.actions if action.kind != "show")
         self._next = next(self._actions, None)
-        self._asked: table.CardsRequested | table.ShowdownRequested | None = None
+        self._asked: table.DeckRequested | table.CardsRequested | table.ShowdownRequested | None = None
         self.read_by_the_file: list[str] = []  # the actions that our rules alone would not have given
         self.state = _seated(hand)
 
@@ -53,6 +53,8 @@ class Replay:
         """One thing the table waits for: a decision, cards, or the comparison of hands."""
         if self.state.turn is not None:
             self._act(self.state.turn)
+        elif isinstance(self._asked, table.DeckRequested):
+            self._commit(self._asked)
         elif isinstance(self._asked, table.CardsRequested):
             self._deal(self._asked)
         elif isinstance(self._asked, table.ShowdownRequested):
@@ -79,7 +81,7 @@ class Replay:
         self.state = decision.state
         self._asked = None
         for event in decision.events:
-            if isinstance(event, table.CardsRequested | table.ShowdownRequested):
+            if isinstance(event, table.DeckRequested | table.CardsRequested | table.ShowdownRequested):
                 self._asked = event
 
     def _act(self, turn: Turn) -> None:
@@ -119,6 +121,13 @@ class Replay:
         assert hand is not None
         assert config is not None
         turn.actions = betting.actions(hand, config, player_at(hand, turn.seat), betting.raises_left(hand, config))
+
+    def _commit(self, asked: table.DeckRequested) -> None:
+        """To nothing: the cards are the file's."""
+        nothing = bytes(32)
+        hashes = (nothing, nothing, (), asked.previous, nothing)
+        answer = table.DeckCommitted(asked.request_id, asked.hand_id, asked.seq, *hashes, bytes(64), nothing)
+        self._do(answer, "the deck")
 
     def _deal(self, asked: table.CardsRequested) -> None:
         third = asked.street == "third"

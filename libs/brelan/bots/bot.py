@@ -17,6 +17,7 @@ from brelan.bots.brain import decide
 from brelan.bots.report import Report
 from brelan.bots.temper import Temper
 from brelan.client import Client, ClientError, CommandRefused, Table, TableClosed, Unanswered
+from brelan.client.seeds import Seeds
 from brelan.events import commands
 from brelan.events.table import Entry
 from brelan.views import messages as views
@@ -28,6 +29,7 @@ AFTER_TROUBLE_SECONDS = (0.5, 2.0)
 SPARE_SECONDS = 1.5  # before the deadline
 REPEATS = 0.01  # of commands, sent once more under their id: the answer has to be the same
 UNPOSTED = 0.01  # of hands, after which it changes its mind about posting without being asked
+SEEDED = 0.5  # of the bots bring seeds for the deal
 BUY_INS = (1, 1, 2, 3)  # times the minimum
 TRY_AGAIN = frozenset({"busy", "rate_limited"})
 
@@ -60,6 +62,7 @@ class Bot:
         self._decided = -1  # the last turn that is dealt with
         self._not_before = 0.0  # the next upkeep, by the loop's clock
         self._resting = False
+        self._brings_seeds = chance.random() < SEEDED
 
     async def run(self, stop: asyncio.Event, leave_at_end: bool, gate: asyncio.Semaphore) -> None:
         """``gate``: how many come in at once."""
@@ -75,7 +78,8 @@ class Bot:
                 await asyncio.sleep(self._chance.uniform(*AFTER_TROUBLE_SECONDS))
 
     async def _visit(self, client: Client, stop: asyncio.Event, leave_at_end: bool) -> None:
-        async with client.table(self._table_id) as table:
+        seeds = Seeds(await client.dealer_keys()) if self._brings_seeds else None
+        async with client.table(self._table_id, seeds) as table:
             try:
                 while not stop.is_set():
                     await self._act(client, table)

@@ -16,8 +16,10 @@ from brelan.views.messages import (
     Card,
     ConfigView,
     Events,
+    Hex,
     OwnCards,
     PotView,
+    SeedView,
     ShareView,
     ShownHandView,
     Snapshot,
@@ -38,6 +40,8 @@ class SeatModel(msgspec.Struct, kw_only=True):
     reserved: int = 0
     sitting_out: bool = False
     away: bool = False
+    seed: Hex = ""
+    seed_index: int = 0
     chips_waiting: int = 0
     top_up_asked: int = 0
     sit_out_asked: bool = False
@@ -77,6 +81,10 @@ class HandModel(msgspec.Struct, kw_only=True):
     community: Card | None = None
     pots: tuple[PotView, ...] = ()
     pot: int = 0
+    committed: views.DeckCommitted | None = None
+    seeds: tuple[SeedView, ...] = ()
+    seeds_asked: tuple[int, ...] = ()
+    seeds_due_ms: int = 0
 
     def at(self, seat: int) -> PlayerModel | None:
         return next((player for player in self.players if player.seat == seat), None)
@@ -156,6 +164,9 @@ class TableModel:
         self.cards = message.cards
 
     def take(self, message: Events) -> None:
+        if message.epoch != self.epoch:  # a chain of seeds holds for one
+            for seat in self._taken():
+                seat.seed, seat.seed_index = "", 0
         for event in message.events:
             self._take(event)
         if message.cards is not UNSET:
@@ -184,6 +195,7 @@ class TableModel:
                 self._clock_restarted(to_ms)
             case _:
                 self._take_of_table(event)
+                self._take_of_seeds(event)
                 self._take_of_seat(event)
                 self._take_of_player(event)
 
@@ -218,6 +230,8 @@ class TableModel:
             self.turn = msgspec.structs.replace(self.turn, deadline_ms=deadline_ms)
         if self.post_ask is not None:
             self.post_ask = msgspec.structs.replace(self.post_ask, deadline_ms=deadline_ms)
+        if self.hand is not None and self.hand.seeds_asked:
+            self.hand.seeds_due_ms = deadline_ms
 
     # --- seats -------------------------------------------------------------------------------------------------
 
@@ -247,6 +261,31 @@ class TableModel:
 
     def _no_longer_offered(self, number: int) -> None:
         self.show_offered = tuple(seat for seat in self.show_offered if seat != number)
+
+    # --- seeds -------------------------------------------------------------------------------------------------
+
+    def _take_of_seeds(self, event: AnyEventView) -> None:
+        hand = self.hand
+        match event:
+            case views.DeckCommitted() if hand is not None:
+                hand.committed = event
+            case views.SeedsAsked() if hand is not None:
+                hand.seeds_asked, hand.seeds_due_ms = event.seats, event.deadline_ms
+            case views.SeedGiven(seat=number, element=element):
+                held = self.seats[number - 1]
+                if held is not None and hand is not None:
+                    held.seed, held.seed_index = element, held.seed_index + 1
+                    hand.seeds += (SeedView(number, held.seed_index, element),)
+                    hand.seeds_asked = tuple(seat for seat in hand.seeds_asked if seat != number)
+                    hand.seeds_due_ms = hand.seeds_due_ms if hand.seeds_asked else 0
+            case views.SeedsWithheld(seats=numbers):
+                for number in numbers:
+                    if (held := self.seats[number - 1]) is not None:
+                        held.seed, held.seed_index = "", 0
+            case views.SeedsBrought(seat=number, tip=tip) if (held := self.seats[number - 1]) is not None:
+                held.seed, held.seed_index = tip, 0
+            case _:
+                pass
 
     # --- the hand ----------------------------------------------------------------------------------------------
 

@@ -6,8 +6,10 @@ from types import TracebackType
 from typing import Any, Self
 
 import httpx2
+import msgspec
 
 from brelan.client.errors import RequestRefused
+from brelan.client.seeds import Seeds
 from brelan.client.table import Table
 
 TIMEOUT_SECONDS = 20.0
@@ -99,9 +101,13 @@ class Client:
         headers = {"Idempotency-Key": key or secrets.token_hex(16)}
         return str((await self._ask("POST", "/api/tables", given, headers))["table_id"])
 
-    def table(self, table_id: str) -> Table:
-        """Its socket, to be entered: ``async with client.table(id) as table``."""
-        return Table(self, table_id)
+    def table(self, table_id: str, seeds: Seeds | None = None) -> Table:
+        """Its socket, to be entered: ``async with client.table(id) as table``. ``seeds``: to contribute to the deal."""
+        return Table(self, table_id, seeds)
+
+    async def dealer_keys(self) -> list[str]:
+        """The public keys that the room's dealer signs with, in hexadecimal."""
+        return list((await self._ask("GET", "/api/fairness"))["dealer_keys"])
 
     # --- for operators -----------------------------------------------------------------------------------------
 
@@ -131,6 +137,10 @@ class Client:
 
     async def hand(self, hand_id: str) -> dict[str, Any]:
         return await self._ask("GET", f"/api/hands/{hand_id}")
+
+    async def deal(self, hand_id: str) -> bytes:
+        """The record of its deal, to be verified (docs/fairness.md)."""
+        return msgspec.json.encode(await self._ask("GET", f"/api/hands/{hand_id}/deal"))
 
     # --- requests ----------------------------------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from brelan.client.errors import CommandRefused, RequestRefused, TableClosed, Unanswered
 from brelan.client.model import TableModel
+from brelan.client.seeds import Seeds
 from brelan.events import commands
 from brelan.events.table import ActionKind, Entry
 from brelan.views import messages
@@ -57,8 +58,9 @@ class Pending:
 class Table:
     """Made by ``Client.table``. Iterating gives every message of the room, after it was taken into ``model``."""
 
-    def __init__(self, client: "Client", table_id: str) -> None:
+    def __init__(self, client: "Client", table_id: str, seeds: Seeds | None = None) -> None:
         self.table_id = table_id
+        self.seeds = seeds
         self.model = TableModel()
         self.violations: list[str] = []
         self.reconnects = 0
@@ -73,6 +75,7 @@ class Table:
         self._ended: TableClosed | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._clock_offset_ms = 0
+        self._contributing: asyncio.Task[None] | None = None
 
     # --- coming and going --------------------------------------------------------------------------------------
 
@@ -93,9 +96,10 @@ class Table:
     async def leave_socket(self) -> None:
         """Stop watching. A seat at the table stays taken."""
         self._end(TableClosed("You have left the table's socket."))
-        for task in self._tasks:
+        tasks = [*self._tasks, *([self._contributing] if self._contributing is not None else [])]
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def drop(self) -> None:
         """Lose the connection, as on a train in a tunnel. It comes back by itself."""
@@ -264,6 +268,19 @@ class Table:
                 pass
         self._messages.append(message)
         self._arrived.set()
+        self._contribute()
+
+    def _contribute(self) -> None:
+        """The seed that is due, if one is."""
+        said = self.seeds.due(self.model) if self.seeds is not None and self._contributing is None else None
+        if said is not None:
+            self._contributing = asyncio.create_task(self._say(said))
+
+    async def _say(self, said: commands.BringSeeds | commands.GiveSeed) -> None:
+        with contextlib.suppress(CommandRefused, Unanswered, TableClosed):
+            await self.command(said)
+        self._contributing = None
+        self._contribute()
 
     def _begin(self, message: Snapshot | Resumed) -> None:
         model = self.model

@@ -23,6 +23,7 @@ from brelan.deck.comparing import shown_hand, value_of, winners_of
 from brelan.deck.events import (
     Answer,
     AnyDeckEvent,
+    DeckPrepared,
     DeckPutAway,
     DeckSeat,
     DeckShuffled,
@@ -31,18 +32,20 @@ from brelan.deck.events import (
     HandsCompared,
     HandTurnedUp,
     Reshuffled,
-    Secret,
     StreetDealt,
 )
-from brelan.events.dealing import HandRecord, HoleCards, SeatRecord
+from brelan.deck.secret import Secret
+from brelan.events.dealing import HoleCards, SeatRecord
 from brelan.events.table import (
     CardsDealt,
     CardsDrawn,
     CardsRequested,
+    DeckCommitted,
     DrawChosen,
     HandShown,
     HandStarted,
     SeatCards,
+    SeatSeed,
     ShowdownRequested,
     ShowdownResolved,
     ShownHand,
@@ -53,6 +56,7 @@ from brelan.rules.stud import river_plan
 
 Request = CardsRequested | DrawChosen | ShowdownRequested | ShowRequested
 Shuffle = Callable[[Sequence[int]], tuple[int, ...]]
+RootOf = Callable[[Sequence[int]], bytes]
 
 UP, DOWN = True, False
 STUD_STREETS = {
@@ -66,6 +70,10 @@ DRAW_STREETS = {"deal": (DOWN,) * 5}
 _ROUNDS = STUD_STREETS | DRAW_STREETS
 _HELD_BEFORE = {"deal": 0, "third": 0, "fourth": 3, "fifth": 4, "sixth": 5, "river": 6}
 _NO_BURN = ("deal", "third")
+
+
+def no_root(_: Sequence[int]) -> bytes:
+    return b""
 
 
 class DealError(ValueError):
@@ -108,22 +116,29 @@ class Dealing(Secret, frozen=True):
 # --- asked -------------------------------------------------------------------------------------------------------
 
 
-def shuffled(started: HandStarted, shuffle: Shuffle) -> DeckShuffled:
+def shuffled(
+    hand_id: str, deck_size: int, seats: tuple[DeckSeat, ...], shuffle: Shuffle, seeds: tuple[SeatSeed, ...] = ()
+) -> DeckShuffled:
     """D1: a new deck for a hand that begins. The chance of the whole hand is in here, but for reshuffles."""
-    cards = deck(started.deck_size)
+    cards = deck(deck_size)
     order = shuffle(cards)
     if len(order) != len(cards) or set(order) != set(cards):
-        raise DealError(f"a shuffled deck of {started.deck_size} cards has other cards than the deck")
-    seats = tuple(DeckSeat(player.seat, player.player_id) for player in started.players)
-    return DeckShuffled(started.hand_id, started.deck_size, seats, order)
+        raise DealError(f"a shuffled deck of {deck_size} cards has other cards than the deck")
+    return DeckShuffled(hand_id, deck_size, seats, order, seeds)
 
 
-def deal(state: DeckState, request: Request, shuffle: Shuffle) -> Dealing:
-    """Answer a request of the table; the same one again gets the same answer. Raises DealError."""
+def seats_of(started: HandStarted) -> tuple[DeckSeat, ...]:
+    return tuple(DeckSeat(player.seat, player.player_id) for player in started.players)
+
+
+def deal(state: DeckState, request: Request, shuffle: Shuffle, root_of: RootOf = no_root) -> Dealing:
+    """Answer a request of the table; the same one again gets the same answer. ``root_of``: of cards just reshuffled, in
+    their new order. Raises DealError.
+    """
     answered = state.answers.get(request.request_id)
     if answered is not None:
         return Dealing(state, (), answered)
-    events = _events(state, request, shuffle)
+    events = _events(state, request, shuffle, root_of)
     for event in events:
         state = _next(state, event)
     return Dealing(state, events, state.answers[request.request_id])
@@ -134,12 +149,12 @@ def stacked(*top: int) -> Shuffle:
     return lambda cards: (*top, *sorted(set(cards) - set(top))) if set(top) <= set(cards) else tuple(cards)
 
 
-def _events(state: DeckState, request: Request, shuffle: Shuffle) -> tuple[AnyDeckEvent, ...]:
+def _events(state: DeckState, request: Request, shuffle: Shuffle, root_of: RootOf) -> tuple[AnyDeckEvent, ...]:
     match request:
         case CardsRequested():
-            return _deal_street(state, request, shuffle)
+            return _deal_street(state, request, shuffle, root_of)
         case DrawChosen():
-            return _draw(state, request, shuffle)
+            return _draw(state, request, shuffle, root_of)
         case ShowdownRequested():
             return (_compare(state, request),)
         case ShowRequested():
@@ -151,28 +166,37 @@ def _events(state: DeckState, request: Request, shuffle: Shuffle) -> tuple[AnyDe
 # --- streets -----------------------------------------------------------------------------------------------------
 
 
-def _deal_street(state: DeckState, request: CardsRequested, shuffle: Shuffle) -> tuple[AnyDeckEvent, ...]:
+def _deal_street(
+    state: DeckState, request: CardsRequested, shuffle: Shuffle, root_of: RootOf
+) -> tuple[AnyDeckEvent, ...]:
     _check_street(state, request)
     seats = request.seats
     if request.street == "river":
         plan = river_plan(len(state.stub), len(state.burned), len(seats))
         if plan != "normal":
-            return _deal_short_river(state, request, shuffle, community=plan == "community")
+            return _deal_short_river(state, request, shuffle, root_of, community=plan == "community")
     burned = 0 if request.street in _NO_BURN else 1
     return (StreetDealt(_dealt(request, state.stub[burned:], burned)),)
 
 
 def _deal_short_river(
-    state: DeckState, request: CardsRequested, shuffle: Shuffle, *, community: bool
+    state: DeckState, request: CardsRequested, shuffle: Shuffle, root_of: RootOf, *, community: bool
 ) -> tuple[AnyDeckEvent, ...]:
     """S10: the burned cards are counted in, and there is no burn."""
     stub = shuffle(sorted(state.stub + state.burned))
+    root = root_of(stub)
     if not community:
-        answer = replace(_dealt(request, stub, 0), reshuffled=True)
+        answer = replace(_dealt(request, stub, 0), reshuffled=True, root=root)
     else:
         nothing = tuple(SeatCards(seat, 0) for seat in request.seats)
         answer = CardsDealt(
-            request.request_id, request.hand_id, request.street, nothing, reshuffled=True, community=stub[0]
+            request.request_id,
+            request.hand_id,
+            request.street,
+            nothing,
+            reshuffled=True,
+            community=stub[0],
+            root=root,
         )
     return Reshuffled(stub), StreetDealt(answer)
 
@@ -216,14 +240,16 @@ def _check_seats(state: DeckState, seats: Sequence[int]) -> None:
 # --- the draw ----------------------------------------------------------------------------------------------------
 
 
-def _draw(state: DeckState, request: DrawChosen, shuffle: Shuffle) -> tuple[AnyDeckEvent, ...]:
+def _draw(state: DeckState, request: DrawChosen, shuffle: Shuffle, root_of: RootOf) -> tuple[AnyDeckEvent, ...]:
     positions = tuple(sorted(request.positions))
     _check_draw(state, request.seat, positions)
     reshuffled = len(state.stub) < len(positions)
-    stub = state.stub + shuffle(sorted(state.discards)) if reshuffled else state.stub
+    back = shuffle(sorted(state.discards)) if reshuffled else ()
+    stub = state.stub + back
     if len(stub) < len(positions):
         raise DealError(f"{len(stub)} cards do not serve a draw of {len(positions)}")
-    answer = CardsDrawn(request.request_id, state.hand_id, request.seat, len(positions), reshuffled)
+    root = root_of(back) if reshuffled else b""
+    answer = CardsDrawn(request.request_id, state.hand_id, request.seat, len(positions), reshuffled, root)
     drawn = HandDrawn(answer, positions)
     return (Reshuffled(stub), drawn) if reshuffled else (drawn,)
 
@@ -288,7 +314,7 @@ def evolve(state: DeckState | None, event: AnyDeckEvent) -> DeckState | None:
         case DeckShuffled():
             hands = {player.seat: SeatHand(player.seat, player.player_id) for player in event.seats}
             return DeckState(event.hand_id, event.deck_size, hands, event.order)
-        case DeckPutAway():
+        case DeckPrepared() | DeckPutAway():
             return None
     if state is None:
         raise DealError("a deck's log does not begin with a shuffled deck")
@@ -309,7 +335,7 @@ def _next(state: DeckState, event: AnyDeckEvent) -> DeckState:
             return _answered(state, event.request_id, event.answer)
         case HandFinished():
             return replace(state, betting_over=True)
-        case DeckShuffled() | DeckPutAway():
+        case DeckPrepared() | DeckShuffled() | DeckPutAway():
             raise DealError("a hand's deck is shuffled once, before anything else")
         case _:
             assert_never(event)
@@ -358,6 +384,8 @@ def hole_cards(state: DeckState, seat: int) -> HoleCards:
 def changed_seats(answer: Answer) -> tuple[int, ...]:
     """Whose own cards are others after this answer."""
     match answer:
+        case DeckCommitted():
+            return ()
         case CardsDealt():
             return tuple(cards.seat for cards in answer.cards if cards.down or cards.up)
         case CardsDrawn():
@@ -368,7 +396,6 @@ def changed_seats(answer: Answer) -> tuple[int, ...]:
             assert_never(answer)
 
 
-def hand_record(table_id: str, state: DeckState) -> HandRecord:
+def seat_records(state: DeckState) -> tuple[SeatRecord, ...]:
     """For the history, after the hand: what every seat held. Cards that stayed in the stub are in nobody's record."""
-    seats = tuple(SeatRecord(hand.seat, hand.player_id, hand.cards, hand.discards) for hand in state.hands.values())
-    return HandRecord(table_id, state.hand_id, seats)
+    return tuple(SeatRecord(hand.seat, hand.player_id, hand.cards, hand.discards) for hand in state.hands.values())

@@ -1,26 +1,16 @@
 """What the dealer's own log holds: ``deck:<table>``, sealed, one entry for each feed entry that moved a card.
 
-Chance is in two of them only, as the order it led to. Everything else follows from that order, so a dealer that takes
-over deals the same cards. Fields are positional: append only, with defaults.
+Chance is in the first only, as the secrets that deck and reshuffles follow from, so a dealer that takes over deals the
+same cards. Fields are positional: append only, with defaults.
 """
-
-from typing import Any
 
 import msgspec
 
-from brelan.events.table import CardsDealt, CardsDrawn, HandShown, ShowdownResolved
+from brelan.deck.fair.kept import Kept
+from brelan.deck.secret import Secret
+from brelan.events.table import CardsDealt, CardsDrawn, DeckCommitted, HandShown, SeatSeed, ShowdownResolved
 
-Answer = CardsDealt | CardsDrawn | ShowdownResolved | HandShown
-
-
-class Secret(msgspec.Struct, frozen=True):
-    """Knows cards that others must not: whatever prints it prints only what it is."""
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__}>"
-
-    def __rich_repr__(self) -> list[tuple[str, Any]]:
-        return []
+Answer = DeckCommitted | CardsDealt | CardsDrawn | ShowdownResolved | HandShown
 
 
 class DeckEvent(Secret, frozen=True, array_like=True, tag=True):
@@ -32,13 +22,23 @@ class DeckSeat(msgspec.Struct, frozen=True, array_like=True):
     player_id: str
 
 
+class DeckPrepared(DeckEvent, frozen=True):
+    """A hand begins: its deck is committed to, and not yet cut."""
+
+    hand_id: str
+    deck_size: int
+    seats: tuple[DeckSeat, ...]
+    kept: Kept
+
+
 class DeckShuffled(DeckEvent, frozen=True):
-    """A hand begins. ``order``: the whole deck, the first card to be dealt first."""
+    """The players' seeds have cut it. ``order``: the whole deck, the first card to be dealt first."""
 
     hand_id: str
     deck_size: int
     seats: tuple[DeckSeat, ...]
     order: tuple[int, ...]
+    seeds: tuple[SeatSeed, ...] = ()
 
 
 class Reshuffled(DeckEvent, frozen=True):
@@ -78,7 +78,15 @@ class DeckPutAway(DeckEvent, frozen=True):
 
 
 AnyDeckEvent = (
-    DeckShuffled | Reshuffled | StreetDealt | HandDrawn | HandsCompared | HandTurnedUp | HandFinished | DeckPutAway
+    DeckPrepared
+    | DeckShuffled
+    | Reshuffled
+    | StreetDealt
+    | HandDrawn
+    | HandsCompared
+    | HandTurnedUp
+    | HandFinished
+    | DeckPutAway
 )
 
 

@@ -4,10 +4,14 @@
 file                   what                                 who needs it
 =====================  ===================================  ============================================
 ``dealer-deck.key``    seals the dealer's own log           dealer
+``dealer-sign.key``    signs commitments and records        dealer
+``dealer-sign.pub``    players check them with it           gateway, which publishes it
 ``gateway-hole.key``   opens hole cards                     gateway
 ``gateway-hole.pub``   hole cards are sealed to it          dealer
 ``history.key``        opens records of hands               history
 ``history.pub``        records of hands are sealed to it    dealer
+``auditor.key``        opens the secrets of finished hands  auditor, who should keep it elsewhere
+``auditor.pub``        those are sealed to it               dealer
 ``gateway-token.pem``  signs players' tokens (Ed25519)      gateway
 =====================  ===================================  ============================================
 
@@ -19,7 +23,7 @@ sealed to them. A new key is put on top, in the file with the ending ``.key`` fi
 import contextlib
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -39,14 +43,44 @@ class KeyFile(msgspec.Struct, frozen=True):
 
 
 DEALER_DECK = KeyFile("dealer-deck.key", "BRELAN_DEALER_DECK_KEY_FILE")
+DEALER_SIGN = KeyFile("dealer-sign.key", "BRELAN_DEALER_SIGN_KEY_FILE")
+DEALER_SIGN_PUBLIC = KeyFile("dealer-sign.pub", "BRELAN_DEALER_SIGN_PUBLIC_KEY_FILE", is_secret=False)
 GATEWAY_HOLE = KeyFile("gateway-hole.key", "BRELAN_GATEWAY_HOLE_KEY_FILE")
 GATEWAY_HOLE_PUBLIC = KeyFile("gateway-hole.pub", "BRELAN_GATEWAY_HOLE_PUBLIC_KEY_FILE", is_secret=False)
 HISTORY = KeyFile("history.key", "BRELAN_HISTORY_KEY_FILE")
 HISTORY_PUBLIC = KeyFile("history.pub", "BRELAN_HISTORY_PUBLIC_KEY_FILE", is_secret=False)
+AUDITOR = KeyFile("auditor.key", "BRELAN_AUDITOR_KEY_FILE")
+AUDITOR_PUBLIC = KeyFile("auditor.pub", "BRELAN_AUDITOR_PUBLIC_KEY_FILE", is_secret=False)
 GATEWAY_TOKEN = KeyFile("gateway-token.pem", "BRELAN_GATEWAY_TOKEN_KEY_FILE")
 
-KEY_FILES = (DEALER_DECK, GATEWAY_HOLE, GATEWAY_HOLE_PUBLIC, HISTORY, HISTORY_PUBLIC, GATEWAY_TOKEN)
-_PAIRS = ((GATEWAY_HOLE, GATEWAY_HOLE_PUBLIC), (HISTORY, HISTORY_PUBLIC))
+KEY_FILES = (
+    DEALER_DECK,
+    DEALER_SIGN,
+    DEALER_SIGN_PUBLIC,
+    GATEWAY_HOLE,
+    GATEWAY_HOLE_PUBLIC,
+    HISTORY,
+    HISTORY_PUBLIC,
+    AUDITOR,
+    AUDITOR_PUBLIC,
+    GATEWAY_TOKEN,
+)
+
+
+def x25519_public(private_key: bytes) -> bytes:
+    return X25519PrivateKey.from_private_bytes(private_key).public_key().public_bytes_raw()
+
+
+def ed25519_public(private_key: bytes) -> bytes:
+    return Ed25519PrivateKey.from_private_bytes(private_key).public_key().public_bytes_raw()
+
+
+_PAIRS = (
+    (DEALER_SIGN, DEALER_SIGN_PUBLIC, ed25519_public),
+    (GATEWAY_HOLE, GATEWAY_HOLE_PUBLIC, x25519_public),
+    (HISTORY, HISTORY_PUBLIC, x25519_public),
+    (AUDITOR, AUDITOR_PUBLIC, x25519_public),
+)
 
 _OTHERS = 0o007  # others may do nothing; a group may read, for that is how orchestrators hand a secret to a container
 _GROUP_WRITES = 0o020
@@ -68,15 +102,15 @@ def ensure_keys(data: Path, environment: Mapping[str, str] = os.environ) -> Path
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     _make(path_of(DEALER_DECK, folder, environment), secrets.token_bytes(KEY_BYTES).hex())
     _make(path_of(GATEWAY_TOKEN, folder, environment), _new_signing_key())
-    for private, public in _PAIRS:
+    for private, public, public_of in _PAIRS:
         path = path_of(private, folder, environment)
         _make(path, secrets.token_bytes(KEY_BYTES).hex())
-        _ensure_public(path, path_of(public, folder, environment))
+        _ensure_public(path, path_of(public, folder, environment), public_of)
     return folder
 
 
-def _ensure_public(private: Path, public: Path) -> None:
-    expected = x25519_public(_read(private, secret=True)[0])
+def _ensure_public(private: Path, public: Path, public_of: Callable[[bytes], bytes]) -> None:
+    expected = public_of(_read(private, secret=True)[0])
     _make(public, expected.hex(), mode=0o644)
     if _read(public, secret=False)[0] != expected:
         raise KeyFileError(f"the key in {public} does not belong to {private}: remove {public}, and it is made anew.")
@@ -104,10 +138,6 @@ def _new_signing_key() -> str:
     return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode("ascii")
 
 
-def x25519_public(private_key: bytes) -> bytes:
-    return X25519PrivateKey.from_private_bytes(private_key).public_key().public_bytes_raw()
-
-
 # --- loaded ------------------------------------------------------------------------------------------------------
 
 
@@ -124,6 +154,11 @@ def load_keys(file: KeyFile, folder: Path) -> tuple[bytes, ...]:
 def load_deck_seal(folder: Path) -> DeckSeal:
     """For the dealer. Raises KeyFileError."""
     return DeckSeal(*load_keys(DEALER_DECK, folder))
+
+
+def load_dealer_signing_key(folder: Path) -> Ed25519PrivateKey:
+    """For the dealer: commitments and records. Raises KeyFileError."""
+    return Ed25519PrivateKey.from_private_bytes(load_keys(DEALER_SIGN, folder)[0])
 
 
 def load_hole_card_opener(folder: Path) -> HoleCardOpener:

@@ -21,8 +21,8 @@ from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from brelan.events.dealing import HandRecord, HoleCards, SealedRecord
-from brelan.events.envelope import decode_hole_cards, decode_record
+from brelan.events.dealing import HandRecord, HandSecrets, HoleCards, SealedRecord
+from brelan.events.envelope import decode_hand_secrets, decode_hole_cards, decode_record
 
 KEY_BYTES = 32
 BLOCK_BYTES = 128
@@ -132,6 +132,10 @@ def record_context(table_id: str, hand_id: str) -> bytes:
     return f"record:{table_id}:{hand_id}".encode()
 
 
+def audit_context(table_id: str, hand_id: str) -> bytes:
+    return f"audit:{table_id}:{hand_id}".encode()
+
+
 class HoleCardOpener:
     """For a gateway: opens the fields of ``hole:<table>``."""
 
@@ -159,6 +163,21 @@ class RecordOpener:
             return decode_record(plain)
         except msgspec.MsgspecError as error:
             raise CannotOpen("what was sealed is no record of a hand") from error
+
+
+class SecretsOpener:
+    """For the auditor: what ``records`` hold for him."""
+
+    def __init__(self, private_keys: Iterable[bytes]) -> None:
+        self._opener = Opener(private_keys)
+
+    def __call__(self, table_id: str, hand_id: str, sealed: bytes) -> HandSecrets:
+        """Raises CannotOpen."""
+        plain = self._opener.open(sealed, audit_context(table_id, hand_id))
+        try:
+            return decode_hand_secrets(plain)
+        except msgspec.MsgspecError as error:
+            raise CannotOpen("what was sealed are no secrets of a hand") from error
 
 
 # --- the dealer's log --------------------------------------------------------------------------------------------

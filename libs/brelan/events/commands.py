@@ -44,6 +44,19 @@ class SetPreferences(Command, frozen=True):
     auto_muck: bool
 
 
+class BringSeeds(Command, frozen=True):
+    """The tip of a chain of seeds (docs/fairness.md), 64 hexadecimal digits; empty: without one from now on."""
+
+    tip: str
+
+
+class GiveSeed(Command, frozen=True):
+    """The next element of his chain, for this hand only, after its commitment was checked."""
+
+    hand_id: str
+    element: str
+
+
 class Leave(Command, frozen=True):
     pass
 
@@ -100,7 +113,21 @@ class UnfreezeTable(Command, frozen=True):
     void_hand: bool = False
 
 
-PlayerCommand = SitDown | TopUp | SitOut | ComeBack | ChooseEntry | SetPreferences | Leave | Act | Draw | Show | Muck
+PlayerCommand = (
+    SitDown
+    | TopUp
+    | SitOut
+    | ComeBack
+    | ChooseEntry
+    | SetPreferences
+    | BringSeeds
+    | GiveSeed
+    | Leave
+    | Act
+    | Draw
+    | Show
+    | Muck
+)
 OperatorCommand = OpenTable | ConfigureTable | PauseTable | ResumeTable | CloseTable | UnfreezeTable
 ClientCommand = PlayerCommand | OperatorCommand
 

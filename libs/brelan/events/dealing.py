@@ -1,12 +1,12 @@
 """The dealer's answers to the table, and what it hands to gateways and history, sealed.
 
-The answers are table events: a table logs them as they came (``CardsDealt``, ``CardsDrawn``, ``ShowdownResolved``,
-``HandShown``).
+The answers are table events: a table logs them as they came (``DeckCommitted``, ``CardsDealt``, ``CardsDrawn``,
+``ShowdownResolved``, ``HandShown``).
 """
 
 import msgspec
 
-from brelan.events.table import CardsDealt, CardsDrawn, HandShown, ShowdownResolved
+from brelan.events.table import CardsDealt, CardsDrawn, DeckCommitted, HandShown, ShowdownResolved
 
 
 class Dealt(msgspec.Struct, frozen=True, array_like=True):
@@ -14,7 +14,7 @@ class Dealt(msgspec.Struct, frozen=True, array_like=True):
 
     table_id: str
     request_id: str
-    answer: CardsDealt | CardsDrawn | ShowdownResolved | HandShown
+    answer: DeckCommitted | CardsDealt | CardsDrawn | ShowdownResolved | HandShown
     cause: str = ""
     trace: str = ""
 
@@ -36,12 +36,37 @@ class SeatRecord(msgspec.Struct, frozen=True, array_like=True):
     discards: tuple[int, ...] = ()
 
 
+class OpenedLeaf(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    epoch: int
+    leaf: int
+    card: int
+    salt: bytes
+    is_public: bool
+
+    def __repr__(self) -> str:
+        return "<OpenedLeaf>"
+
+
+class DealRecord(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """From which everybody's record of the deal is made (docs/fairness.md): what is not opened stays hidden in it."""
+
+    public: bytes  # JSON, but for its openings
+    leaves: tuple[bytes, ...]  # of each epoch: the hashes of all its leaves, one after the other
+    opened: tuple[OpenedLeaf, ...]  # every card dealt to somebody; the public ones first, in their order
+    seal: bytes
+
+
 class HandRecord(msgspec.Struct, frozen=True, array_like=True):
-    """The plain text of an entry on ``records``: every dealt-in seat's own cards, sealed to history after the hand."""
+    """The plain text of an entry on ``records``: every dealt-in seat's own cards, sealed to history after the hand.
+
+    A hand that was called off before any card has no seats.
+    """
 
     table_id: str
     hand_id: str
     seats: tuple[SeatRecord, ...]
+    deal: DealRecord | None = None
+    for_audit: bytes = b""  # HandSecrets, sealed to the auditor
 
 
 class SealedRecord(msgspec.Struct, frozen=True, array_like=True):
@@ -50,3 +75,15 @@ class SealedRecord(msgspec.Struct, frozen=True, array_like=True):
     sealed: bytes
     cause: str = ""
     trace: str = ""
+
+
+class HandSecrets(msgspec.Struct, frozen=True, array_like=True):
+    """What the auditor recomputes a hand from when it is over (docs/fairness.md). Cards as in ``public.deals``."""
+
+    secret: bytes
+    reshuffle_secrets: tuple[bytes, ...]
+    cards: tuple[int, ...] = ()
+    thrown: tuple[tuple[int, ...], ...] = ()  # what went into each reshuffle
+
+    def __repr__(self) -> str:
+        return "<HandSecrets>"

@@ -147,6 +147,13 @@ class PreferencesSet(Event, frozen=True):
     auto_muck: bool
 
 
+class SeedsBrought(Event, frozen=True):
+    """The tip of his chain of seeds (docs/fairness.md), 32 bytes; empty: he has none any more."""
+
+    seat: int
+    tip: bytes
+
+
 class SitOutAsked(Event, frozen=True):
     """In a hand: he sits out when it is over."""
 
@@ -155,7 +162,7 @@ class SitOutAsked(Event, frozen=True):
 
 class SatOut(Event, frozen=True):
     seat: int
-    reason: Literal["asked", "timed_out", "no_chips", "declined_to_post"]
+    reason: Literal["asked", "timed_out", "no_chips", "declined_to_post", "withheld_seed"]
 
 
 class CameBack(Event, frozen=True):
@@ -260,6 +267,59 @@ class Posted(Event, frozen=True):
     amount: int
 
 
+class DeckRequested(Event, frozen=True):
+    """To the dealer: fix a deck for this hand, before any seed for it is known (docs/fairness.md)."""
+
+    request_id: str  # "<hand_id>:deck"
+    hand_id: str
+    seq: int  # of the table's commitments in this epoch, from 1
+    previous: bytes  # hash of the table's commitment before, 32 bytes
+    due_ms: int
+
+
+class DeckCommitted(Event, frozen=True):
+    """The dealer's answer: what it has signed. Hashes have 32 bytes."""
+
+    request_id: str
+    hand_id: str
+    seq: int
+    root: bytes
+    secret_hash: bytes
+    reshuffle_hashes: tuple[bytes, ...]
+    previous: bytes
+    hash: bytes  # of the commitment: the next one's ``previous``
+    signature: bytes  # Ed25519, 64 bytes
+    dealer_key: bytes
+
+
+class SeedsAsked(Event, frozen=True):
+    """Of every seat dealt in that has a chain. Who keeps his back voids the hand before any card."""
+
+    seats: tuple[int, ...]
+    deadline_ms: int
+
+
+class SeedGiven(Event, frozen=True):
+    """The next element of his chain, 32 bytes."""
+
+    seat: int
+    element: bytes
+
+
+class SeatSeed(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    seat: int
+    index: int  # of the element in its chain: the tip is 0
+    element: bytes
+
+
+class SeedsWithheld(Event, frozen=True):
+    """The hand is void. ``seats`` gave no seed in time and have no chain any more; ``seeds`` are those given."""
+
+    hand_id: str
+    seats: tuple[int, ...]
+    seeds: tuple[SeatSeed, ...] = ()
+
+
 class CardsRequested(Event, frozen=True):
     """To the dealer: the next cards of this hand. ``street`` is one of the game's streets."""
 
@@ -268,6 +328,7 @@ class CardsRequested(Event, frozen=True):
     street: str  # draw: "deal"; stud: "third", "fourth", "fifth", "sixth", "river"
     seats: tuple[int, ...]  # still in, in dealing order
     due_ms: int
+    seeds: tuple[SeatSeed, ...] = ()  # with the first cards: what cuts the deck
 
 
 class SeatCards(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -286,6 +347,7 @@ class CardsDealt(Event, frozen=True):
     burned: int = 0  # cards burned before this street (S6)
     reshuffled: bool = False  # S10, D11
     community: int | None = None  # S10
+    root: bytes = b""  # over the reshuffled cards (docs/fairness.md)
 
 
 class Action(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -360,6 +422,7 @@ class CardsDrawn(Event, frozen=True):
     seat: int
     count: int
     reshuffled: bool = False
+    root: bytes = b""  # over the reshuffled cards
 
 
 class BetReturned(Event, frozen=True):
@@ -490,6 +553,7 @@ TableEvent = (
     | TopUpDeclined
     | ChipsAdded
     | PreferencesSet
+    | SeedsBrought
     | SitOutAsked
     | SatOut
     | CameBack
@@ -505,6 +569,11 @@ TableEvent = (
     | PostAgreed
     | HandStarted
     | Posted
+    | DeckRequested
+    | DeckCommitted
+    | SeedsAsked
+    | SeedGiven
+    | SeedsWithheld
     | CardsRequested
     | CardsDealt
     | TurnOpened

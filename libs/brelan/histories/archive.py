@@ -114,6 +114,7 @@ class Shelves:
         self.histories: dict[str, HandHistory] = {}  # by hand id, in the order written
         self.entries: dict[str, list[StoredEntry]] = {}
         self.cards: dict[str, tuple[SeatRecord, ...]] = {}
+        self.deals: dict[str, HandRecord] = {}
         self.dead: list[DeadEntry] = []
 
 
@@ -178,6 +179,7 @@ class MemoryArchive:
             kept = [] if hand.new else shelves.entries.get(hand_id, [])
             shelves.entries[hand_id] = [*kept, *hand.entries]
         shelves.cards.update((record.hand_id, record.seats) for record in page.records)
+        shelves.deals.update((record.hand_id, record) for record in page.records if record.deal is not None)
         shelves.marks.update((mark.table_id, mark) for mark in page.marks)
         shelves.dead.extend(page.dead)
         return True

@@ -4,12 +4,14 @@ import msgspec
 from sqlalchemy import select, tuple_
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
+from brelan.deck.fair.record import assembled
 from brelan.events.config import Game
 from brelan.events.dealing import SeatRecord
+from brelan.histories.deals import read_deal
 from brelan.histories.hand import HandHistory, decode_history
 from brelan.histories.projection import HandView, project
 from brelan.sql.engine import create_engine, reading
-from brelan.sql.schema import history_cards, history_entries, history_hands, history_players
+from brelan.sql.schema import history_cards, history_deals, history_entries, history_hands, history_players
 
 MOST_AT_ONCE = 200
 
@@ -39,6 +41,15 @@ class HandPage(msgspec.Struct, frozen=True):
 
     hands: tuple[HandRow, ...]
     next: str | None
+
+
+class KeptDeal(msgspec.Struct, frozen=True):
+    """``record``: as everybody may have it; ``for_audit``: sealed to the auditor."""
+
+    table_id: str
+    hand_id: str
+    record: bytes
+    for_audit: bytes
 
 
 class Histories:
@@ -82,6 +93,42 @@ class Histories:
         async with reading(self._engine) as connection:
             history = await _history(connection, hand_id)
         return None if history is None else project(history, (), None)
+
+    async def deal_for(self, viewer_player_id: str, hand_id: str) -> bytes | None:
+        """The record of the deal (docs/fairness.md) for this player, or as everybody may have it; None: there is none.
+
+        A hand that was called off after its first card has none.
+        """
+        deals, seats = history_deals.c, history_players.c
+        async with reading(self._engine) as connection:
+            deal = await connection.scalar(select(deals.deal).where(deals.hand_id == hand_id))
+            mine = (seats.hand_id == hand_id) & (seats.player_id == viewer_player_id)
+            seat = await connection.scalar(select(seats.seat).where(mine))
+        return None if deal is None else assembled(read_deal(deal), seat)
+
+    async def deals_after(self, hand_id: str, limit: int) -> list[KeptDeal]:
+        """For the auditor, in the order of their hands' ids."""
+        deals = history_deals.c
+        query = (
+            select(deals.table_id, deals.hand_id, deals.deal, deals.for_audit)
+            .where(deals.hand_id > hand_id)
+            .order_by(deals.hand_id)
+            .limit(limit)
+        )
+        async with reading(self._engine) as connection:
+            rows = (await connection.execute(query)).all()
+        return [KeptDeal(row.table_id, row.hand_id, assembled(read_deal(row.deal)), row.for_audit) for row in rows]
+
+    async def hands_without_deal(self) -> list[str]:
+        """Of those that were played to their end."""
+        hands, deals = history_hands.c, history_deals.c
+        query = (
+            select(hands.hand_id)
+            .outerjoin(history_deals, deals.hand_id == hands.hand_id)
+            .where(deals.hand_id.is_(None), ~hands.voided)
+        )
+        async with reading(self._engine) as connection:
+            return list((await connection.execute(query)).scalars())
 
     async def entries_of(self, hand_id: str) -> list[bytes]:
         """The hand's log entries (``envelope.decode_committed``), to play it again.

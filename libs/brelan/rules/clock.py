@@ -11,7 +11,7 @@
 """
 
 from brelan.events import table
-from brelan.rules import between_hands, dealing, seating
+from brelan.rules import between_hands, dealing, seating, seeds
 from brelan.rules.draft import Draft
 from brelan.rules.state import NEVER, HandPlayer, Turn, player_at
 
@@ -19,7 +19,7 @@ DAY_MS = 86_400_000  # T7
 
 
 def expire(draft: Draft, deadline_ms: int, arrived_at_ms: int) -> None:
-    """Every wait that was due by then. One at most of turn, dealer, pause and question is open."""
+    """Every wait that was due by then. One at most of turn, dealer, seeds, pause and question is open."""
     state, due_ms = draft.state, min(deadline_ms, arrived_at_ms)
     for transfer in list(state.transfers.values()):
         if transfer.due_ms != NEVER and transfer.due_ms <= due_ms:
@@ -32,6 +32,10 @@ def expire(draft: Draft, deadline_ms: int, arrived_at_ms: int) -> None:
     elif state.dealer_wait is not None:
         if state.dealer_wait.due_ms <= due_ms:
             dealing.ask_again(draft)
+    elif state.hand is not None and state.hand.seeds_asked:
+        if state.hand.seeds_due_ms <= due_ms:
+            seeds.run_out(draft)
+            between_hands.settle(draft)
     elif state.next_hand_ms is not None:
         if state.next_hand_ms <= due_ms:
             between_hands.ask_or_start(draft)

@@ -17,7 +17,8 @@ TRIES = 4  # then the table is frozen
 def request_cards(draft: Draft, street: int) -> None:
     hand, name = draft.hand, draft.game.streets[street].name
     seats = tuple(player.seat for player in in_hand(hand))
-    draft.emit(table.CardsRequested(f"{hand.hand_id}:{name}", hand.hand_id, name, seats, draft.answer_due_ms))
+    seeds = () if street else hand.seeds
+    draft.emit(table.CardsRequested(f"{hand.hand_id}:{name}", hand.hand_id, name, seats, draft.answer_due_ms, seeds))
 
 
 def choose_draw(draft: Draft, seat: int, positions: tuple[int, ...], cause: table.Cause) -> None:

@@ -1,4 +1,4 @@
-"""The course of a hand: from the deal through its streets to the showdown.
+"""The course of a hand: from the deck through its streets to the showdown.
 
 ``go_on`` takes it as far as it can go without a player or the dealer. M3: a player who has left is folded at his turn;
 a bring-in that he owes is posted first, at the draw he stands pat. D11: so does, at once, who is all-in by T2.
@@ -6,7 +6,7 @@ a bring-in that he owes is posted first, at the draw he stands pat. D11: so does
 
 from brelan.events import commands, table
 from brelan.events.table import Action, Cause
-from brelan.rules import betting, dealing, showdown
+from brelan.rules import betting, dealing, seeds, showdown
 from brelan.rules.draft import Draft
 from brelan.rules.game import Lineup
 from brelan.rules.games import game_of
@@ -19,7 +19,7 @@ DRAW = (Action("draw"),)
 
 
 def start(draft: Draft, lineup: Lineup) -> None:
-    """Dealt in, posted, and the first cards are asked for."""
+    """Dealt in, posted, and the deck is asked for."""
     state = draft.state
     number = state.hands_played + 1
     hand_id = f"{state.table_id}-{state.epoch}-{number}"
@@ -32,7 +32,7 @@ def start(draft: Draft, lineup: Lineup) -> None:
         amount = min(post.amount, player_at(draft.hand, post.seat).stack)
         if amount:
             draft.emit(table.Posted(post.seat, post.kind, amount))
-    dealing.request_cards(draft, 0)
+    seeds.request_deck(draft)
 
 
 def go_on(draft: Draft) -> bool:
@@ -45,6 +45,8 @@ def go_on(draft: Draft) -> bool:
         _next_turn(draft, hand)
     elif hand.phase == "drawing":
         _next_draw(draft, hand)
+    elif hand.phase == "seeding":
+        return seeds.go_on(draft)
     else:
         _next_street(draft, hand)
     return True
@@ -156,10 +158,3 @@ def _act_for_leaver(draft: Draft, player: HandPlayer) -> None:
         _do(draft, player.seat, bring_in, "left")
     else:
         draft.emit(table.Folded(player.seat, "left"))
-
-
-def void(draft: Draft, reason: str) -> None:
-    """Every bet goes back."""
-    hand: Hand = draft.hand
-    stacks = tuple(table.PotShare(player.seat, player.starting_stack) for player in hand.players)
-    draft.emit(table.HandVoided(hand.hand_id, reason, stacks))

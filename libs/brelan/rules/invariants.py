@@ -58,8 +58,8 @@ def _check_hand(state: TableState, hand: Hand, found: list[str]) -> None:
 
 def _check_wait(state: TableState, hand: Hand, found: list[str]) -> None:
     turn = state.turn
-    if (turn is None) == (state.dealer_wait is None):
-        found.append("the hand has to wait for a player or for the dealer")
+    if (turn is not None) + (state.dealer_wait is not None) + bool(hand.seeds_asked) != 1:
+        found.append("the hand has to wait for one of: a player, the dealer, seeds")
     elif turn is not None and not _may_decide(hand, player_at(hand, turn.seat)):
         found.append(f"it is the turn of seat {turn.seat}, who cannot act")
     if state.next_hand_ms is not None or state.post_ask:

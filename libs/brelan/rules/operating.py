@@ -11,7 +11,7 @@ from typing import assert_never
 from brelan.events import commands, table
 from brelan.events.commands import OperatorCommand
 from brelan.events.config import TableConfig
-from brelan.rules import between_hands, hand
+from brelan.rules import between_hands, showdown
 from brelan.rules.configuration import problems
 from brelan.rules.draft import Draft
 from brelan.rules.rejections import rejected
@@ -95,7 +95,7 @@ def _begin_anew(draft: Draft, by: str) -> None:
     """Without the hand in play, or without whatever the next one waits for."""
     state = draft.state
     if state.hand is not None:
-        hand.void(draft, f"{by} voided the hand.")
+        showdown.void(draft, f"{by} voided the hand.")
         between_hands.settle(draft)
     elif state.next_hand_ms is not None or state.post_ask or state.post_deadline_ms:
         draft.emit(table.NextHandScheduled(0))
@@ -109,7 +109,7 @@ def _close_frozen(draft: Draft, by: str) -> None:
         if transfer.amount <= 0:  # nothing the wallet would ever book
             draft.emit(table.TransferSettled(transfer.transfer_id))
     if draft.state.hand is not None:
-        hand.void(draft, f"{by} closed the table.")
+        showdown.void(draft, f"{by} closed the table.")
     between_hands.close(draft)
 
 
@@ -127,13 +127,13 @@ def lose_tail(draft: Draft, epoch: int) -> None:
         return
     draft.emit(table.OutageEnded(draft.now_ms, draft.now_ms))
     if state.hand is not None and state.status != "frozen" and epoch_of(state.hand.hand_id) <= epoch:
-        hand.void(draft, "Part of this hand's record was lost. Every bet went back.")
+        showdown.void(draft, "Part of this hand's record was lost. Every bet went back.")
         between_hands.settle(draft)
 
 
 def end_outage(draft: Draft, from_ms: int) -> None:
     """Nobody is folded because the room was away. A frozen table has its full time when it is unfrozen."""
     state = draft.state
-    waits = state.turn or state.dealer_wait or state.post_ask or state.transfers or state.next_hand_ms is not None
+    waits = state.hand is not None or state.post_ask or state.transfers or state.next_hand_ms is not None
     if waits and state.status != "frozen":
         draft.emit(table.OutageEnded(from_ms, draft.now_ms))

@@ -34,6 +34,10 @@ SENTENCES = {
     "nothing_to_choose": "There is nothing to choose now.",
     "not_sitting_out": "You are not sitting out.",
     "no_chips": "You have no chips left. Top up first.",
+    "seed_due": "Give the seed that this hand waits for first.",
+    "no_seed_due": "No seed of yours is waited for now.",
+    "bad_seed": "A seed has 64 hexadecimal digits.",
+    "wrong_seed": "That is not element {detail} of your chain of seeds.",
     "nothing_to_show": "You have no hand to show.",
     "internal_error": "The room could not handle that. It was noted; please try again.",
 }

@@ -170,3 +170,10 @@ def shown(draft: Draft, answer: table.HandShown) -> None:
     state = draft.state
     if answer.hand.seat in state.show_requests.values():
         draft.emit(answer)
+
+
+def void(draft: Draft, reason: str) -> None:
+    """The hand is called off: every bet goes back."""
+    hand = draft.hand
+    stacks = tuple(PotShare(player.seat, player.starting_stack) for player in hand.players)
+    draft.emit(table.HandVoided(hand.hand_id, reason, stacks))

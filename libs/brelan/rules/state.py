@@ -9,10 +9,10 @@ from typing import Literal
 import msgspec
 
 from brelan.events.config import TableConfig
-from brelan.events.table import Action, Entry, HandSeat, Pot, ShownHand, TableEvent
+from brelan.events.table import Action, DeckCommitted, Entry, HandSeat, Pot, SeatSeed, ShownHand, TableEvent
 
 NEVER = -1  # a time
-Phase = Literal["posting", "dealing", "betting", "drawing", "showdown"]
+Phase = Literal["posting", "seeding", "dealing", "betting", "drawing", "showdown"]
 Status = Literal["none", "open", "paused", "closing", "closed", "frozen"]
 
 
@@ -53,6 +53,9 @@ class Seat(msgspec.Struct, gc=False):
     leave_asked: bool = False
     auto_post: bool = True
     auto_muck: bool = True
+    seed: bytes = b""  # the last element he gave of his chain, at first the tip; empty: he has none
+    seed_index: int = 0  # its place in the chain
+    seed_epoch: int = 0  # of another one nothing is asked: part of it may be lost
 
 
 class Departed(msgspec.Struct, gc=False):
@@ -133,6 +136,10 @@ class Hand(msgspec.Struct, gc=False):
     rake: int = 0
     awarded: int = 0  # already paid out of the pots
     showdown: tuple[int, ...] = ()  # H1's order, once it is on
+    committed: DeckCommitted | None = None
+    seeds_asked: tuple[int, ...] = ()  # seats that owe their seed
+    seeds_due_ms: int = 0  # 0: nobody was asked
+    seeds: tuple[SeatSeed, ...] = ()
 
 
 class TableState(msgspec.Struct, gc=False):
@@ -169,6 +176,9 @@ class TableState(msgspec.Struct, gc=False):
     departed: list[Departed] = []
     protected_day: int = 0  # T7: the day (ms // 86,400,000) ...
     protected: dict[str, int] = {}  # ... and how many protected all-ins each player had on it, seated still or not
+    commitments: int = 0  # to decks, in ``commitments_epoch``
+    commitments_epoch: int = 0
+    last_commitment: bytes = bytes(32)  # its hash
     former_epochs: dict[str, int] = {}  # what their transfer ids begin with: how many had been made when it was over
 
 

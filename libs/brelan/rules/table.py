@@ -10,6 +10,7 @@ what is said        where it is decided
 ``Act``, ``Draw``   ``hand``
 seats and money     ``seating``, and the wallet's answers
 ``Show``, ``Muck``  ``showdown``
+seeds               ``seeds``
 the dealer's        ``dealing``, ``showdown``
 the timer's         ``clock``
 operators'          ``operating``
@@ -21,14 +22,14 @@ from typing import assert_never
 from brelan.events import commands, money
 from brelan.events.commands import ClientCommand, InternalCommand
 from brelan.events.money import WalletReply
-from brelan.events.table import Action, CardsDealt, CardsDrawn, HandShown, Pot, ShowdownResolved
-from brelan.rules import between_hands, clock, dealing, hand, operating, pots, seating, showdown
+from brelan.events.table import Action, CardsDealt, CardsDrawn, DeckCommitted, HandShown, Pot, ShowdownResolved
+from brelan.rules import between_hands, clock, dealing, hand, operating, pots, seating, seeds, showdown
 from brelan.rules.draft import Draft
 from brelan.rules.folding import apply_entry, evolve
 from brelan.rules.rejections import rejected
 from brelan.rules.state import NEVER, Decision, Rejected, Seat, Status, TableState, seat_of
 
-DealerAnswer = CardsDealt | CardsDrawn | ShowdownResolved | HandShown
+DealerAnswer = DeckCommitted | CardsDealt | CardsDrawn | ShowdownResolved | HandShown
 PLAYING = ("open", "paused", "closing")
 SeatedCommand = (
     commands.Act
@@ -38,6 +39,8 @@ SeatedCommand = (
     | commands.ComeBack
     | commands.ChooseEntry
     | commands.SetPreferences
+    | commands.BringSeeds
+    | commands.GiveSeed
     | commands.Leave
     | commands.Show
     | commands.Muck
@@ -86,7 +89,7 @@ def _decide(
     match command:
         case commands.Act() | commands.Draw():  # what is said most is asked for first
             return _at_the_table(draft, command, player_id)
-        case CardsDealt() | CardsDrawn() | ShowdownResolved() | HandShown():
+        case DeckCommitted() | CardsDealt() | CardsDrawn() | ShowdownResolved() | HandShown():
             _dealer_answered(draft, command)
         case money.Funded() | money.Declined() | money.Booked():
             _wallet_answered(draft, command)
@@ -116,6 +119,8 @@ def _decide(
 
 def _dealer_answered(draft: Draft, answer: DealerAnswer) -> None:
     match answer:
+        case DeckCommitted():
+            seeds.deck_committed(draft, answer)
         case CardsDealt():
             dealing.cards_dealt(draft, answer)
         case CardsDrawn():
@@ -173,6 +178,10 @@ def _at_the_table(draft: Draft, command: SeatedCommand, player_id: str) -> Rejec
             return seating.choose_entry(draft, command, seat)
         case commands.SetPreferences():
             seating.set_preferences(draft, command, seat)
+        case commands.BringSeeds():
+            return seeds.bring(draft, command, seat)
+        case commands.GiveSeed():
+            return seeds.give(draft, command, seat)
         case commands.Show():
             return showdown.show(draft, seat)
         case commands.Muck():
@@ -196,7 +205,7 @@ def _go_on(draft: Draft) -> None:
         if state.hand is None:
             if not between_hands.go_on(draft):
                 return
-        elif state.turn is not None or state.dealer_wait is not None:
+        elif state.turn is not None or state.dealer_wait is not None or seeds.are_awaited(state):
             return
         elif not hand.go_on(draft):
             between_hands.settle(draft)
@@ -218,6 +227,8 @@ def next_due_ms(state: TableState) -> int | None:
             dues.append(state.turn.deadline_ms)
         if state.dealer_wait is not None:
             dues.append(state.dealer_wait.due_ms)
+        if state.hand is not None and state.hand.seeds_asked:
+            dues.append(state.hand.seeds_due_ms)
         if state.next_hand_ms is not None:
             dues.append(state.next_hand_ms)
         if state.post_ask:

@@ -28,6 +28,7 @@ from brelan.rules.cards import card_from_text
 from brelan.rules.invariants import violations
 from brelan.rules.state import TableState, Transfer, initial_state
 from brelan.rules.table import apply_entry, escrow, next_due_ms
+from brelan.sim.deals import DealChecker
 from brelan.sim.gateway import Sent
 from brelan.sim.store import Node
 from brelan.views.messages import OwnCards
@@ -70,6 +71,7 @@ class Auditor:
         open_hole_cards: HoleCardOpener,
         vault: Vault,
         shelves: Shelves,
+        deals: DealChecker,
         fail: Callable[[str, str], None],
     ) -> None:
         self.checks: Counter[str] = Counter()
@@ -82,6 +84,8 @@ class Auditor:
         self._open_hole_cards = open_hole_cards
         self._vault = vault
         self._shelves = shelves
+        self._deals = deals
+        self._seeds: dict[bytes, str] = {}  # element -> the hand it was given for
         self._fail = fail
         self._truth: dict[tuple[str, int], set[Held]] = {}  # hand, seat -> all that it ever held
         self._community: dict[str, set[int]] = {}  # hand -> its community card; another one when a tail was lost
@@ -281,6 +285,9 @@ class Auditor:
                 if community is not None:
                     dealt = community in self._community.get(hand_id, ())
                     self.check("cards are what was dealt", dealt, hand_id, ": another community card")
+            case facts.SeedGiven(element=element):
+                first = self._seeds.setdefault(element, table.playing)
+                self.check("a seed cuts one deck", first == table.playing, first, "and", table.playing)
             case facts.HandStarted(hand_id=hand_id, players=players):
                 table.playing = hand_id
                 for player in players:
@@ -660,6 +667,8 @@ class Auditor:
             "all accounts together:",
             self._vault.balances,
         )
+        for hand_id, troubles in self._deals.troubles():
+            self.check("every deal can be verified", not troubles, hand_id, *troubles)
         for table in self.tables.values():
             table.disturbed = False
             self.escrow_of(table)

@@ -10,7 +10,8 @@ from typing import Any
 import msgspec
 
 from brelan.deck import comparing, dealing
-from brelan.deck.dealing import DeckState, hole_cards
+from brelan.deck.dealing import DeckState, hole_cards, shuffled
+from brelan.deck.events import DeckShuffled
 from brelan.eventlog import keys
 from brelan.eventlog.keys import Service
 from brelan.eventlog.log import Batch, Commit, Log
@@ -260,7 +261,7 @@ def dealer_reshuffles(swap: Swap) -> None:
         deck = right(self, table_id, entries)
         if deck.state is None:
             return deck
-        return dealer.Deck(msgspec.structs.replace(deck.state, stub=deck.state.stub[::-1]), deck.version)
+        return msgspec.structs.replace(deck, state=msgspec.structs.replace(deck.state, stub=deck.state.stub[::-1]))
 
     swap(dealer.DealerHandler, "_folded", wrong)
 
@@ -287,13 +288,13 @@ def another_card_is_shown(swap: Swap) -> None:
 
 
 def card_twice_in_the_deck(swap: Swap) -> None:
-    right = services.Secrets.shuffle
+    right = shuffled
 
-    def wrong(self: services.Secrets, cards: Sequence[int]) -> tuple[int, ...]:
-        shuffled = right(self, cards)
-        return (shuffled[0], *shuffled[1:-1], shuffled[0])
+    def wrong(*args: Any) -> DeckShuffled:
+        fresh = right(*args)
+        return msgspec.structs.replace(fresh, order=(*fresh.order[:-1], fresh.order[0]))
 
-    swap(services.Secrets, "shuffle", wrong)
+    swap(dealer, "shuffled", wrong)
 
 
 # --- the wallet --------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ import msgspec
 from brelan.bots import brain
 from brelan.bots.temper import Temper
 from brelan.client.model import TableModel
+from brelan.client.seeds import Seeds
 from brelan.events import commands
 from brelan.events.commands import ClientCommand
 from brelan.events.table import Entry
@@ -27,6 +28,7 @@ from brelan_gateway.inbox import Answer
 RECONNECT_SECONDS = (0.05, 1.0)
 AGAIN_SECONDS = (1.5, 4.0)  # without an answer, a command is sent again
 UPKEEP_SECONDS = (0.5, 3.0)
+SEEDS = 12  # in a chain: some are used up
 
 
 class Character(msgspec.Struct, frozen=True):
@@ -36,16 +38,18 @@ class Character(msgspec.Struct, frozen=True):
     think_seconds: float
     nonsense: float = 0.0
     doubles: float = 0.0
+    chain: bool = True  # he brings seeds ...
+    withholds: float = 0.0  # ... and keeps one back so often
 
 
 CHARACTERS = (
     Character(Temper("sensible", 0.5, 0.5, 0.05, 1.0), 0.6),
     Character(Temper("maniac", 0.9, 0.95, 0.3, 0.4, shows=0.6), 0.2),
-    Character(Temper("timid", 0.15, 0.2, 0.0, 1.2), 0.8),
-    Character(Temper("sleeper", 0.7, 0.4, 0.05, 1.5, oversleeps=0.2), 1.0),
+    Character(Temper("timid", 0.15, 0.2, 0.0, 1.2), 0.8, chain=False),
+    Character(Temper("sleeper", 0.7, 0.4, 0.05, 1.5, oversleeps=0.2), 1.0, withholds=0.05),
     Character(Temper("wanderer", 0.7, 0.5, 0.1, 0.8, drops=0.1, rests=0.08, wanders=0.12), 0.5),
     Character(Temper("double-clicker", 0.7, 0.5, 0.1, 0.6), 0.4, doubles=0.3),
-    Character(Temper("liar", 0.6, 0.6, 0.2, 0.8), 0.5, nonsense=0.2),
+    Character(Temper("liar", 0.6, 0.6, 0.2, 0.8), 0.5, nonsense=0.2, withholds=0.1),
     Character(Temper("caller", 0.95, 0.1, 0.0, 0.7), 0.4),
 )
 
@@ -54,6 +58,7 @@ class Room(Protocol):
     """What a player needs of the world around him."""
 
     faults: Faults
+    dealer_key: str
 
     def gateway(self) -> Gateway | None:
         """Any that lives."""
@@ -90,6 +95,7 @@ class Player:
         self._commands = 0
         self._decided: tuple[int, int] = (0, -1)
         self._brings = 1
+        self.seeds = Seeds([room.dealer_key], chance.randbytes, SEEDS) if character.chain else None
 
     # --- his connection ----------------------------------------------------------------------------------------
 
@@ -163,6 +169,7 @@ class Player:
     # --- what he does ------------------------------------------------------------------------------------------
 
     def _consider(self) -> None:
+        self._contribute()
         turn, me = self.model.turn, self.model.my_seat
         key = (self.model.epoch, turn.turn_id if turn else -1)
         if turn is not None and turn.seat == me and key != self._decided:
@@ -174,6 +181,19 @@ class Player:
         if ask is not None and me in ask.seats and (self.model.epoch, ask.turn_id) != self._decided:
             self._decided = (self.model.epoch, ask.turn_id)
             self.do(commands.Act(ask.turn_id, "post" if self._chance.random() < 0.8 else "decline"))
+
+    def _contribute(self) -> None:
+        """His seeds, for the deal."""
+        said = self.seeds.due(self.model) if self.seeds is not None else None
+        if said is None or (isinstance(said, commands.GiveSeed) and self._keeps_back()):
+            return
+        self._later((0.01, 0.2), lambda: self._say(said))
+
+    def _say(self, said: ClientCommand) -> None:
+        self.do(said)
+
+    def _keeps_back(self) -> bool:
+        return self.patient and self._chance.random() < self.character.withholds
 
     @property
     def _thinking(self) -> tuple[float, float]:
@@ -260,6 +280,8 @@ class Player:
                 commands.Draw(turn.turn_id, (7, 7, 7)),
                 commands.Draw(turn.turn_id, (-1,)),
                 commands.Muck(),
+                commands.GiveSeed("h", "00" * 32),
+                commands.BringSeeds("zz"),
                 commands.PauseTable(),
                 commands.CloseTable(),
                 commands.UnfreezeTable(True),

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from random import Random
 
 import msgspec
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from brelan.deck.keys import x25519_public
-from brelan.deck.sealing import DeckSeal, HoleCardOpener, RecordOpener
+from brelan.deck.keys import ed25519_public, x25519_public
+from brelan.deck.sealing import DeckSeal, HoleCardOpener, RecordOpener, SecretsOpener
 from brelan.eventlog import keys
 from brelan.eventlog.log import Log, LogUnavailable
 from brelan.eventlog.memory_log import SortedSet
@@ -22,7 +23,7 @@ from brelan.sim.faults import Faults, Killed
 from brelan.sim.processes import Process
 from brelan.sim.store import Servers
 from brelan.telemetry.health import Health
-from brelan_dealer.handlers import DealerHandler, SealedDecks
+from brelan_dealer.handlers import DealerHandler, DealerKeys
 from brelan_history.service import ShardHistory
 from brelan_table.handlers import TableHandler
 from brelan_timer import sweeper
@@ -44,17 +45,15 @@ class Secrets:
     """Keys of a world. Nothing else may come from the operating system's chance."""
 
     def __init__(self, chance: Random) -> None:
-        gateway, history, dealer = (chance.randbytes(32) for _ in range(3))
+        gateway, history, dealer, signing, auditor = (chance.randbytes(32) for _ in range(5))
         self.chance = chance
         self.deck = DeckSeal(dealer, random_bytes=chance.randbytes)
-        self.sealed = SealedDecks(self.deck, x25519_public(gateway), x25519_public(history))
+        recipients = map(x25519_public, (gateway, history, auditor))
+        self.dealer = DealerKeys(self.deck, Ed25519PrivateKey.from_private_bytes(signing), *recipients)
+        self.dealer_key = ed25519_public(signing).hex()
         self.open_hole_cards = HoleCardOpener([gateway])
         self.open_record = RecordOpener([history])
-
-    def shuffle(self, cards: Sequence[int]) -> tuple[int, ...]:
-        shuffled = list(cards)
-        self.chance.shuffle(shuffled)
-        return tuple(shuffled)
+        self.open_secrets = SecretsOpener([auditor])
 
 
 class Services:
@@ -63,7 +62,7 @@ class Services:
     def __init__(self, servers: Servers, secrets: Secrets, shards: Sequence[str], batch: int, written: Written) -> None:
         self.table_handler: Callable[[str], Handler] = TableHandler
         self.dealer_handler: Callable[[str], Handler] = lambda shard: DealerHandler(
-            shard, secrets.sealed, secrets.shuffle, secrets.chance.randbytes
+            shard, secrets.dealer, secrets.chance.randbytes
         )
         self._servers = servers
         self._secrets = secrets

@@ -30,6 +30,7 @@ from brelan.rules.state import TableState
 from brelan.sim import defects
 from brelan.sim.checkers import Auditor
 from brelan.sim.clock import VirtualLoop, run
+from brelan.sim.deals import DealChecker
 from brelan.sim.faults import Faults, Killed, Rates
 from brelan.sim.gateway import Gateway, Sent
 from brelan.sim.misfortune import Misfortune
@@ -144,8 +145,12 @@ class World:
         self._deposits = 0
         secrets = Secrets(chance)
         self._secrets = secrets
+        self.dealer_key = secrets.dealer_key
         self.vault, self.shelves = Vault(), Shelves()
-        self.auditor = Auditor(loop.now_ms, secrets.deck, secrets.open_hole_cards, self.vault, self.shelves, self.fail)
+        deals = DealChecker(self.shelves, secrets.open_secrets, secrets.dealer_key)
+        self.auditor = Auditor(
+            loop.now_ms, secrets.deck, secrets.open_hole_cards, self.vault, self.shelves, deals, self.fail
+        )
         written = Written(self.vault, self.shelves, self.auditor.booked, self.auditor.archived)
         self.services = Services(self.servers, secrets, self.shards, chance.choice((1, 3, 16, 256)), written)
         self.services.table_handler = lambda shard: WatchedTableHandler(shard, self.auditor.live)

@@ -24,6 +24,7 @@ from brelan.histories.archive import (
     lost_entry,
     new_hands,
 )
+from brelan.histories.deals import written_deal
 from brelan.histories.hand import HandHistory, decode_history, encode_history
 from brelan.histories.table import StoredEntry, StoredHand, TableMark, decode_mark, encode_mark
 from brelan.sql.engine import DatabaseUnavailable, create_engine, reading, writing
@@ -31,6 +32,7 @@ from brelan.sql.schema import (
     history_cards,
     history_cursors,
     history_dead,
+    history_deals,
     history_entries,
     history_hands,
     history_players,
@@ -219,6 +221,10 @@ async def _write_record(connection: AsyncConnection, record: HandRecord) -> None
     ]
     if rows:
         await connection.execute(insert(history_cards), rows)
+    if record.deal is not None:
+        await connection.execute(delete(history_deals).where(history_deals.c.hand_id == record.hand_id))
+        row = {"hand_id": record.hand_id, "table_id": record.table_id, "for_audit": record.for_audit}
+        await connection.execute(insert(history_deals).values(**row, deal=written_deal(record.deal)))
 
 
 async def _write_mark(connection: AsyncConnection, mark: TableMark) -> None:

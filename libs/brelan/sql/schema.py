@@ -211,6 +211,16 @@ history_cards = Table(  # every seat's own cards, also of hands that must stay h
     PrimaryKeyConstraint("hand_id", "seat"),
 )
 
+history_deals = Table(  # what records of the deal are made of (docs/fairness.md), and the secrets, for the auditor only
+    "history_deals",
+    metadata,
+    Column("hand_id", Text, primary_key=True),
+    Column("table_id", Text, nullable=False),
+    Column("deal", LargeBinary, nullable=False),  # brelan.events.dealing.DealRecord, compressed
+    Column("for_audit", LargeBinary, nullable=False),
+    Index(None, "table_id"),
+)
+
 history_dead = Table(
     "history_dead",
     metadata,

@@ -12,11 +12,13 @@ from msgspec import UNSET, Meta, UnsetType
 
 from brelan.events.commands import (
     Act,
+    BringSeeds,
     ChooseEntry,
     CloseTable,
     ComeBack,
     ConfigureTable,
     Draw,
+    GiveSeed,
     Leave,
     Muck,
     PauseTable,
@@ -33,10 +35,25 @@ from brelan.events.table import ActionKind, Cause, Entry, PostKind, WagerKind
 
 CommandId = Annotated[str, Meta(min_length=1, max_length=64)]
 Card = str  # "Th"
+Hex = str  # bytes, two lower-case digits each
 
 # --- client to room ----------------------------------------------------------------------------------------------
 
-PlayersCommand = SitDown | TopUp | SitOut | ComeBack | ChooseEntry | SetPreferences | Leave | Act | Draw | Show | Muck
+PlayersCommand = (
+    SitDown
+    | TopUp
+    | SitOut
+    | ComeBack
+    | ChooseEntry
+    | SetPreferences
+    | BringSeeds
+    | GiveSeed
+    | Leave
+    | Act
+    | Draw
+    | Show
+    | Muck
+)
 OperatorsCommand = ConfigureTable | PauseTable | ResumeTable | CloseTable | UnfreezeTable
 SocketCommand = PlayersCommand | OperatorsCommand
 
@@ -205,9 +222,16 @@ class ChipsAdded(EventView, frozen=True):
     amount: int
 
 
+class SeedsBrought(EventView, frozen=True):
+    """``tip`` of his chain; empty: he has none any more."""
+
+    seat: int
+    tip: Hex
+
+
 class SatOut(EventView, frozen=True):
     seat: int
-    reason: Literal["asked", "timed_out", "no_chips", "declined_to_post"]
+    reason: Literal["asked", "timed_out", "no_chips", "declined_to_post", "withheld_seed"]
 
 
 class CameBack(EventView, frozen=True):
@@ -254,6 +278,36 @@ class Posted(EventView, frozen=True):
     amount: int
 
 
+class DeckCommitted(EventView, frozen=True):
+    """What the dealer has signed before any seed for this hand was known (docs/fairness.md)."""
+
+    hand_id: str
+    seq: int
+    root: Hex
+    secret_hash: Hex
+    reshuffle_hashes: tuple[Hex, ...]
+    previous: Hex
+    signature: Hex
+    dealer_key: Hex
+
+
+class SeedsAsked(EventView, frozen=True):
+    seats: tuple[int, ...]
+    deadline_ms: int
+
+
+class SeedGiven(EventView, frozen=True):
+    seat: int
+    element: Hex
+
+
+class SeedsWithheld(EventView, frozen=True):
+    """These gave no seed in time: the hand is void, and they have no chain any more."""
+
+    hand_id: str
+    seats: tuple[int, ...]
+
+
 class CardsDealt(EventView, frozen=True):
     """Down cards as a number. The viewer's own come beside the events, as ``OwnCards``."""
 
@@ -263,6 +317,7 @@ class CardsDealt(EventView, frozen=True):
     burned: int
     reshuffled: bool
     community: Card | None
+    root: Hex  # over the reshuffled cards
 
 
 class TurnOpened(EventView, frozen=True):
@@ -314,6 +369,7 @@ class CardsDrawn(EventView, frozen=True):
     seat: int
     count: int
     reshuffled: bool
+    root: Hex
 
 
 class BetReturned(EventView, frozen=True):
@@ -420,6 +476,7 @@ PublicEventView = (
     | SeatReleased
     | PlayerSeated
     | ChipsAdded
+    | SeedsBrought
     | SatOut
     | CameBack
     | EntryChosen
@@ -429,6 +486,10 @@ PublicEventView = (
     | PostAgreed
     | HandStarted
     | Posted
+    | DeckCommitted
+    | SeedsAsked
+    | SeedGiven
+    | SeedsWithheld
     | CardsDealt
     | TurnOpened
     | Folded
@@ -455,11 +516,11 @@ AnyEventView = PublicEventView | OwnEventView
 # --- the snapshot ------------------------------------------------------------------------------------------------
 
 Status = Literal["none", "open", "paused", "closing", "closed", "frozen"]
-Phase = Literal["posting", "dealing", "betting", "drawing", "showdown"]
+Phase = Literal["posting", "seeding", "dealing", "betting", "drawing", "showdown"]
 
 
 class SeatView(msgspec.Struct, frozen=True, kw_only=True):
-    """The fields after ``away`` are there on the viewer's own seat only."""
+    """The fields after ``seed_index`` are there on the viewer's own seat only."""
 
     seat: int
     player_id: str
@@ -471,6 +532,8 @@ class SeatView(msgspec.Struct, frozen=True, kw_only=True):
     owes_small_blind: bool
     sitting_out: bool
     away: bool
+    seed: Hex  # the last element he gave of his chain of seeds, at first its tip; empty: he has no chain
+    seed_index: int  # its place in the chain
     chips_waiting: int | UnsetType = UNSET
     top_up_asked: int | UnsetType = UNSET
     sit_out_asked: bool | UnsetType = UNSET
@@ -499,6 +562,12 @@ class HandPlayerView(msgspec.Struct, frozen=True, kw_only=True):
     mucked: bool
 
 
+class SeedView(msgspec.Struct, frozen=True):
+    seat: int
+    index: int
+    element: Hex
+
+
 class HandView(msgspec.Struct, frozen=True, kw_only=True):
     """``street``: 0 for the first one of the game. ``pots``: of the betting rounds that are over."""
 
@@ -517,6 +586,10 @@ class HandView(msgspec.Struct, frozen=True, kw_only=True):
     pots: tuple[PotView, ...]
     pot: int  # all chips in the middle: pots and bets
     showdown: tuple[int, ...]
+    committed: DeckCommitted | None
+    seeds: tuple[SeedView, ...]
+    seeds_asked: tuple[int, ...]  # who has not given his yet
+    seeds_due_ms: int  # 0: nobody is asked
 
 
 class TurnView(msgspec.Struct, frozen=True):

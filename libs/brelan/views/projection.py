@@ -66,6 +66,7 @@ SeatFact = (
     | facts.SeatReleased
     | facts.PlayerSeated
     | facts.PreferencesSet
+    | facts.SeedsBrought
     | facts.SitOutAsked
     | facts.SatOut
     | facts.CameBack
@@ -84,6 +85,7 @@ DealFact = (
     | facts.CardsDrawn
     | facts.DealerAskedAgain
 )
+SeedFact = facts.DeckRequested | facts.DeckCommitted | facts.SeedsAsked | facts.SeedGiven | facts.SeedsWithheld
 TurnFact = (
     facts.TurnOpened
     | facts.Folded
@@ -113,6 +115,8 @@ def view_of(event: TableEvent) -> Seen:
         return Seen(_turn(event))
     if isinstance(event, DealFact):
         return Seen(_deal(event))
+    if isinstance(event, SeedFact):
+        return Seen(_seeds(event))
     if isinstance(event, EndFact):
         return Seen(_end(event))
     if isinstance(event, SeatFact):
@@ -163,6 +167,8 @@ def _seat(event: SeatFact) -> Seen:
             return Seen(views.PlayerSeated(event.seat))
         case facts.PreferencesSet():
             return Seen(None, views.PreferencesSet(event.seat, event.auto_post, event.auto_muck), event.seat)
+        case facts.SeedsBrought():
+            return Seen(views.SeedsBrought(event.seat, event.tip.hex()))
         case facts.SitOutAsked():
             return Seen(None, views.SitOutAsked(event.seat), event.seat)
         case facts.SatOut():
@@ -227,10 +233,27 @@ def _deal(event: DealFact) -> PublicEventView | None:
                 event.burned,
                 event.reshuffled,
                 card_text(event.community),
+                event.root.hex(),
             )
         case facts.CardsDrawn():
-            return views.CardsDrawn(event.hand_id, event.seat, event.count, event.reshuffled)
+            return views.CardsDrawn(event.hand_id, event.seat, event.count, event.reshuffled, event.root.hex())
         case facts.CardsRequested() | facts.DealerAskedAgain():
+            return None
+        case _:
+            assert_never(event)
+
+
+def _seeds(event: SeedFact) -> PublicEventView | None:
+    match event:
+        case facts.DeckCommitted():
+            return committed_view(event)
+        case facts.SeedsAsked():
+            return views.SeedsAsked(event.seats, event.deadline_ms)
+        case facts.SeedGiven():
+            return views.SeedGiven(event.seat, event.element.hex())
+        case facts.SeedsWithheld():
+            return views.SeedsWithheld(event.hand_id, event.seats)
+        case facts.DeckRequested():
             return None
         case _:
             assert_never(event)
@@ -316,6 +339,19 @@ def config_view(config: TableConfig) -> ConfigView:
         cap_lifted_heads_up=config.cap_lifted_heads_up,
         rake=rake,
         hand_pause_ms=config.hand_pause_ms,
+    )
+
+
+def committed_view(event: facts.DeckCommitted) -> views.DeckCommitted:
+    return views.DeckCommitted(
+        event.hand_id,
+        event.seq,
+        event.root.hex(),
+        event.secret_hash.hex(),
+        tuple(each.hex() for each in event.reshuffle_hashes),
+        event.previous.hex(),
+        event.signature.hex(),
+        event.dealer_key.hex(),
     )
 
 

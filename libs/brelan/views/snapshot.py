@@ -11,12 +11,21 @@ from brelan.views.messages import (
     OwnCards,
     PostAskView,
     SeatView,
+    SeedView,
     Snapshot,
     TableView,
     TurnView,
     You,
 )
-from brelan.views.projection import action_view, card_text, card_texts, config_view, pot_view, shown_view
+from brelan.views.projection import (
+    action_view,
+    card_text,
+    card_texts,
+    committed_view,
+    config_view,
+    pot_view,
+    shown_view,
+)
 
 
 def snapshot(state: TableState, viewer: You, now_ms: int, cards: OwnCards | None) -> Snapshot:
@@ -44,7 +53,7 @@ def table_view(state: TableState, viewer_id: str) -> TableView:
         config=config_view(state.config),
         next_config=config_view(state.next_config) if state.next_config else None,
         status=state.status,
-        seats=tuple(_seat_view(seat, viewer_id) if seat is not None else None for seat in state.seats),
+        seats=tuple(_seat_view(seat, viewer_id, state.epoch) if seat is not None else None for seat in state.seats),
         hand=_hand_view(state.hand) if state.hand else None,
         turn=_turn_view(state.turn) if state.turn else None,
         post_ask=_post_ask(state) if state.post_ask else None,
@@ -54,7 +63,8 @@ def table_view(state: TableState, viewer_id: str) -> TableView:
     )
 
 
-def _seat_view(seat: Seat, viewer_id: str) -> SeatView:
+def _seat_view(seat: Seat, viewer_id: str, epoch: int) -> SeatView:
+    has_chain = seat.seed_epoch == epoch
     own = seat.player_id == viewer_id
     return SeatView(
         seat=seat.seat,
@@ -67,6 +77,8 @@ def _seat_view(seat: Seat, viewer_id: str) -> SeatView:
         owes_small_blind=seat.owes_small_blind,
         sitting_out=seat.sitting_out,
         away=seat.away,
+        seed=seat.seed.hex() if has_chain else "",
+        seed_index=seat.seed_index if has_chain else 0,
         chips_waiting=seat.chips_waiting if own else UNSET,
         top_up_asked=seat.top_up_asked if own else UNSET,
         sit_out_asked=seat.sit_out_asked if own else UNSET,
@@ -93,6 +105,10 @@ def _hand_view(hand: Hand) -> HandView:
         pots=tuple(map(pot_view, hand.pots)),
         pot=max(0, sum(player.put_in for player in hand.players) - hand.awarded),
         showdown=hand.showdown,
+        committed=committed_view(hand.committed) if hand.committed else None,
+        seeds=tuple(SeedView(seed.seat, seed.index, seed.element.hex()) for seed in hand.seeds),
+        seeds_asked=hand.seeds_asked,
+        seeds_due_ms=hand.seeds_due_ms if hand.seeds_asked else 0,
     )
 
 

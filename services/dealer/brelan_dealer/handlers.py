@@ -1,8 +1,9 @@
 """The dealer's decisions on one shard: what tables ask for on the feed, answered on ``dealt``.
 
-A deck is shuffled when its hand starts and stands, sealed, in the log ``deck:<table>`` from then on. Everything that
-moves a card is an event there, in the same commit as the answer and the owner's sealed cards: a dealer that takes over
-goes on with the same deck and knows every answer it gave. How cards are dealt: ``brelan.deck.dealing``.
+A deck is committed to when its hand starts, and cut by the players' seeds with the first cards (docs/fairness.md). Its
+secrets stand, sealed, in the log ``deck:<table>`` from then on. Everything that moves a card is an event there, in the
+same commit as the answer and the owner's sealed cards: a dealer that takes over goes on with the same deck and knows
+every answer it gave. How cards are dealt: ``brelan.deck.dealing``; how it can be checked: ``brelan.deck.fair``.
 """
 
 import asyncio
@@ -13,38 +14,45 @@ from typing import assert_never
 
 import msgspec
 import structlog
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from msgspec.structs import replace
 
 from brelan.deck.dealing import (
     DealError,
     Dealing,
     DeckState,
     Request,
-    Shuffle,
     changed_seats,
     deal,
     evolve,
-    hand_record,
     hole_cards,
+    seat_records,
+    seats_of,
     shuffled,
 )
 from brelan.deck.events import (
     Answer,
     AnyDeckEvent,
     DeckEntry,
+    DeckPrepared,
     DeckPutAway,
     DeckShuffled,
     HandFinished,
     decode_entry,
     encode_entry,
 )
-from brelan.deck.sealing import CannotOpen, DeckSeal, RandomBytes, Sealer, hole_context, record_context
-from brelan.deck.shuffle import secret_shuffle
+from brelan.deck.fair.audit import cards_and_thrown
+from brelan.deck.fair.drbg import HASH_BYTES, sha256
+from brelan.deck.fair.hand import FairHand, deal_record, void
+from brelan.deck.fair.kept import RESHUFFLES, Kept, commit
+from brelan.deck.fair.record import Seed
+from brelan.deck.sealing import CannotOpen, DeckSeal, RandomBytes, Sealer, audit_context, hole_context, record_context
 from brelan.eventlog import keys
 from brelan.eventlog.keys import Service
 from brelan.eventlog.log import BEGINNING, Entry, Log
 from brelan.eventlog.processor import Outputs, Undecodable
 from brelan.events import table
-from brelan.events.dealing import Dealt, SealedRecord
+from brelan.events.dealing import Dealt, HandRecord, HandSecrets, SealedRecord
 from brelan.events.envelope import TableCommitted, decode_feed, encode
 from brelan.telemetry import metrics
 from brelan_dealer.trimming import Trimming
@@ -54,19 +62,50 @@ logger = structlog.get_logger(__name__)
 LOADING = 64  # decks read at once when a shard is taken over
 
 
-class SealedDecks(msgspec.Struct, frozen=True):
-    """The dealer's own seal, and the public keys of those who may see something."""
+class DealerKeys(msgspec.Struct, frozen=True):
+    """The dealer's own seal and signature, and the public keys of those who may see something."""
 
     own: DeckSeal
+    signing: Ed25519PrivateKey
     gateway: bytes  # hole cards
     history: bytes  # what was held, after the hand
+    auditor: bytes  # the secrets of the deck, after the hand
 
 
 class Deck(msgspec.Struct, frozen=True):
-    """A table's deck, and how long its log is."""
+    """A table's deck, and how long its log is. ``events``: those of the hand in play, since the deck was cut."""
 
-    state: DeckState | None = None
     version: int = 0
+    prepared: DeckPrepared | None = None
+    state: DeckState | None = None
+    events: tuple[AnyDeckEvent, ...] = ()
+
+    def after(self, event: AnyDeckEvent) -> "Deck":
+        match event:
+            case DeckPrepared():
+                return Deck(self.version, event)
+            case DeckPutAway():
+                return Deck(self.version)
+            case _:
+                return Deck(self.version, self.prepared, evolve(self.state, event), (*self.events, event))
+
+    def kept(self) -> Kept | None:
+        """With the seeds that have cut it."""
+        if self.prepared is None or not self.events:
+            return None if self.prepared is None else self.prepared.kept
+        shuffled_ = self.events[0]
+        seeds = shuffled_.seeds if isinstance(shuffled_, DeckShuffled) else ()
+        return self.prepared.kept.seeded(map(seed_of, seeds))
+
+    def fair(self) -> FairHand | None:
+        """The hand so far, to be proven. None: there is none."""
+        kept = self.kept()
+        if kept is None:
+            return None
+        hand = FairHand(kept)
+        for event in self.events:
+            hand.follow(event)
+        return hand
 
 
 class DealerHandler:
@@ -75,18 +114,18 @@ class DealerHandler:
     def __init__(
         self,
         shard: str,
-        sealed: SealedDecks,
-        shuffle: Shuffle = secret_shuffle,
+        dealer_keys: DealerKeys,
         random_bytes: RandomBytes = secrets.token_bytes,
         trimming: Trimming | None = None,
     ) -> None:
-        """``shuffle`` and ``random_bytes`` (for seals): a simulator brings its own."""
+        """``random_bytes``, for decks and seals: a simulator brings its own."""
         self.shard = shard
         self._trimming = trimming or Trimming(shard)
-        self._seal = sealed.own
-        self._for_gateway = Sealer(sealed.gateway, random_bytes)
-        self._for_history = Sealer(sealed.history, random_bytes)
-        self._shuffle = shuffle
+        self._keys = dealer_keys
+        self._random_bytes = random_bytes
+        self._for_gateway = Sealer(dealer_keys.gateway, random_bytes)
+        self._for_history = Sealer(dealer_keys.history, random_bytes)
+        self._for_auditor = Sealer(dealer_keys.auditor, random_bytes)
         self._decks: dict[str, Deck] = {}
         self._staged: dict[str, Deck] = {}
         self._dealt: list[tuple[str, float]] = []  # kind and seconds of what the batch in hand answers
@@ -125,17 +164,17 @@ class DealerHandler:
         """Its hand cannot be dealt on, so its table freezes; when that is voided, the next has a deck of its own."""
         metrics.streams_set_aside.labels(self.service.value).inc()
         logger.error("deck lost", table=table_id, reason=reason)
-        self._decks[table_id] = Deck(None, version)
+        self._decks[table_id] = Deck(version)
 
     def _folded(self, table_id: str, entries: Iterable[Entry]) -> Deck:
         deck = Deck()
         for entry in entries:
-            state, events = deck.state, decode_entry(self._seal.open(table_id, entry.id, entry.data)).events
+            events = decode_entry(self._keys.own.open(table_id, entry.id, entry.data)).events
             if not deck.version:  # what is before it was trimmed: also the hand that this entry may have ended
-                events = events[_first_shuffle(events) :]
+                events = events[_first_deck(events) :]
             for event in events:
-                state = evolve(state, event)
-            deck = Deck(state, entry.at_ms)
+                deck = deck.after(event)
+            deck = replace(deck, version=entry.at_ms)
         return deck
 
     async def prepare(self, log: Log, entries: Sequence[Entry]) -> None:
@@ -177,106 +216,195 @@ class DealerHandler:
 
     def _follow(self, message: TableCommitted, cause: str, outputs: Outputs) -> None:
         """What one entry of a table's log means for its deck. Raises DealError when it does not fit."""
-        table_id = message.table_id
-        deck = self._staged.get(table_id) or self._decks.get(table_id, Deck())
-        state = deck.state
-        happened: list[AnyDeckEvent] = []
+        before = self._staged.get(message.table_id) or self._decks.get(message.table_id, Deck())
+        hand = HandAtWork(message, cause, outputs, before)
+        started: table.HandStarted | None = None
         for event in message.events:
             match event:
                 case table.HandStarted():
-                    state = self._apply(state, happened, shuffled(event, self._shuffle))
-                    outputs.delete(keys.hole(table_id))
+                    started = event
+                case table.DeckRequested():
+                    self._commit(hand, started, event)
                 case table.CardsRequested() | table.ShowdownRequested() | table.ShowRequested():
-                    state = self._answer(state, event, happened, message, cause, outputs)
+                    self._answer(hand, event)
                 case table.DrawChosen() if event.request_id:
-                    state = self._answer(state, event, happened, message, cause, outputs)
+                    self._answer(hand, event)
                 case table.DealerAskedAgain():
-                    self._answer_again(state, event.request_id, message, cause, outputs)
-                case table.HandEnded() if state is not None and state.hand_id == event.hand_id:
-                    state = self._apply(state, happened, HandFinished())
-                    self._hand_on_record(state, message, cause, outputs)
+                    self._answer_again(hand, event.request_id)
+                case table.SeedsWithheld():
+                    self._hand_on_void(hand, event.seats, event.seeds)
+                case table.HandEnded() if hand.deck.state is not None and hand.deck.state.hand_id == event.hand_id:
+                    hand.happens(HandFinished())
+                    self._hand_on_record(hand)
                 case table.HandVoided() | table.TableClosed():
-                    outputs.delete(keys.hole(table_id))
-                    if state is not None:
-                        state = self._apply(state, happened, DeckPutAway())
+                    outputs.delete(keys.hole(hand.table_id))
+                    if hand.deck.prepared is not None:
+                        hand.happens(DeckPutAway())
                 case _:
                     pass
-        if happened:
-            self._staged[table_id] = Deck(state, deck.version + 1)
-            self._write_down(table_id, deck.version, happened, outputs)
-
-    def _apply(self, state: DeckState | None, happened: list[AnyDeckEvent], event: AnyDeckEvent) -> DeckState | None:
-        happened.append(event)
-        return evolve(state, event)
+        if hand.happened:
+            self._staged[message.table_id] = replace(hand.deck, version=before.version + 1)
+            self._write_down(message.table_id, before.version, hand.happened, outputs)
 
     def _write_down(self, table_id: str, version: int, happened: list[AnyDeckEvent], outputs: Outputs) -> None:
         """Into the sealed log. What was before this hand is not needed any more, and is forgotten."""
         stream, entry_id = keys.deck(table_id), f"{version + 1}-0"
-        sealed = self._seal.seal(table_id, entry_id, encode_entry(DeckEntry(tuple(happened))))
+        sealed = self._keys.own.seal(table_id, entry_id, encode_entry(DeckEntry(tuple(happened))))
         outputs.expect(stream, f"{version}-0" if version else BEGINNING)
         outputs.append(stream, sealed, id=entry_id)
-        if any(isinstance(event, DeckShuffled) for event in happened) or isinstance(happened[-1], DeckPutAway):
+        if any(isinstance(event, DeckPrepared) for event in happened) or isinstance(happened[-1], DeckPutAway):
             outputs.trim(stream, entry_id)
 
     # --- answers -----------------------------------------------------------------------------------------------
 
-    def _answer(
-        self,
-        state: DeckState | None,
-        request: Request,
-        happened: list[AnyDeckEvent],
-        message: TableCommitted,
-        cause: str,
-        outputs: Outputs,
-    ) -> DeckState:
-        started = time.perf_counter()
+    def _commit(self, hand: "HandAtWork", started: table.HandStarted | None, request: table.DeckRequested) -> None:
+        """The deck is fixed, and the hand of before is nobody's any more."""
+        at = time.perf_counter()
+        if started is None or started.hand_id != request.hand_id:
+            raise DealError(f"{request.request_id} asks for a deck of a hand that has not begun")
+        kept = commit(
+            self._random_bytes(HASH_BYTES),
+            [self._random_bytes(HASH_BYTES) for _ in range(RESHUFFLES)],
+            self._keys.signing,
+            hand_id=request.hand_id,
+            seq=request.seq,
+            table_id=request.hand_id.rpartition("-")[0],  # the table in this epoch
+            game="stud" if started.deck_size == 52 else "draw",
+            cards=started.deck_size,
+            previous=request.previous.hex(),
+        )
+        hand.happens(DeckPrepared(request.hand_id, started.deck_size, seats_of(started), kept))
+        hand.outputs.delete(keys.hole(hand.table_id))
+        self._send(hand, request.request_id, committed(kept, request.request_id))
+        self._dealt.append(("deck", time.perf_counter() - at))
+
+    def _answer(self, hand: "HandAtWork", request: Request) -> None:
+        at = time.perf_counter()
+        if isinstance(request, table.CardsRequested) and hand.deck.state is None:
+            self._cut(hand, request)
+        state = hand.deck.state
         if state is None:
             raise DealError(f"{request.request_id} asks for cards of a hand that has no deck")
-        dealing = deal(state, request, self._shuffle)
-        happened.extend(dealing.events)
+        dealing = deal(state, request, lambda cards: self._shuffled(hand.fair(), cards), hand.root_of)
+        for event in dealing.events:
+            hand.happens(event)
         if dealing.events:
-            self._hand_out(message.table_id, dealing, outputs)
-        self._send(request.request_id, dealing.answer, message, cause, outputs)
-        self._dealt.append((_kind(dealing.answer), time.perf_counter() - started))
-        return dealing.state
+            self._hand_out(hand, dealing)
+        self._send(hand, request.request_id, dealing.answer)
+        self._dealt.append((_kind(dealing.answer), time.perf_counter() - at))
 
-    def _answer_again(
-        self, state: DeckState | None, request_id: str, message: TableCommitted, cause: str, outputs: Outputs
-    ) -> None:
+    def _cut(self, hand: "HandAtWork", request: table.CardsRequested) -> None:
+        """With the first cards, by the seeds that came with the request."""
+        prepared = hand.deck.prepared
+        if prepared is None or prepared.hand_id != request.hand_id:
+            raise DealError(f"{request.request_id} asks for cards of a hand that has no deck")
+        fair = FairHand(prepared.kept.seeded(map(seed_of, request.seeds)))
+        deck = (prepared.hand_id, prepared.deck_size, prepared.seats)
+        hand.happens(shuffled(*deck, lambda cards: self._shuffled(fair, cards), request.seeds))
+
+    def _shuffled(self, fair: FairHand, cards: Sequence[int]) -> tuple[int, ...]:
+        return fair.shuffle(cards)
+
+    def _answer_again(self, hand: "HandAtWork", request_id: str) -> None:
         """The answer was not heard in time, or this is: it is the same in any case."""
-        answer = state.answers.get(request_id) if state is not None else None
+        deck = hand.deck
+        answer: Answer | None = deck.state.answers.get(request_id) if deck.state is not None else None
+        if deck.prepared is not None and request_id == f"{deck.prepared.hand_id}:deck":
+            answer = committed(deck.prepared.kept, request_id)
         if answer is None:
             raise DealError(f"{request_id} is asked for again and was never answered")
-        self._send(request_id, answer, message, cause, outputs)
+        self._send(hand, request_id, answer)
         self._dealt.append(("again", 0.0))
 
-    def _send(self, request_id: str, answer: Answer, message: TableCommitted, cause: str, outputs: Outputs) -> None:
-        dealt = Dealt(message.table_id, request_id, answer, cause, message.trace)
-        outputs.append(keys.dealt(self.shard), encode(dealt))
+    def _send(self, hand: "HandAtWork", request_id: str, answer: Answer) -> None:
+        dealt = Dealt(hand.table_id, request_id, answer, hand.cause, hand.trace)
+        hand.outputs.append(keys.dealt(self.shard), encode(dealt))
 
-    def _hand_out(self, table_id: str, dealing: Dealing, outputs: Outputs) -> None:
+    def _hand_out(self, hand: "HandAtWork", dealing: Dealing) -> None:
         """Everybody's own cards, sealed, where the answer finds them."""
         for seat in changed_seats(dealing.answer):
             plain = encode(hole_cards(dealing.state, seat))
-            sealed = self._for_gateway.seal(plain, hole_context(table_id, seat))
-            outputs.hash_set(keys.hole(table_id), str(seat), sealed)
+            sealed = self._for_gateway.seal(plain, hole_context(hand.table_id, seat))
+            hand.outputs.hash_set(keys.hole(hand.table_id), str(seat), sealed)
 
-    def _hand_on_record(self, state: DeckState | None, message: TableCommitted, cause: str, outputs: Outputs) -> None:
+    # --- records -----------------------------------------------------------------------------------------------
+
+    def _hand_on_record(self, hand: "HandAtWork") -> None:
+        fair, state = hand.fair(), hand.deck.state
         assert state is not None
-        record = hand_record(message.table_id, state)
-        sealed = self._for_history.seal(encode(record), record_context(record.table_id, record.hand_id))
-        data = encode(SealedRecord(record.table_id, record.hand_id, sealed, cause, message.trace))
-        outputs.append(keys.records(self.shard), data)
+        deal_ = deal_record(fair.public(), self._keys.signing, fair)
+        self._hand_on(hand, HandRecord(hand.table_id, state.hand_id, seat_records(state), deal_))
+
+    def _hand_on_void(self, hand: "HandAtWork", withheld: tuple[int, ...], seeds: tuple[table.SeatSeed, ...]) -> None:
+        """No card was dealt: all can see what was lost."""
+        prepared = hand.deck.prepared
+        if prepared is not None:
+            public = void(prepared.kept.seeded(map(seed_of, seeds)), withheld)
+            deal_ = deal_record(public, self._keys.signing)
+            self._hand_on(hand, HandRecord(hand.table_id, prepared.hand_id, (), deal_))
+
+    def _hand_on(self, hand: "HandAtWork", record: HandRecord) -> None:
+        kept = hand.deck.kept()
+        assert kept is not None
+        name = (record.table_id, record.hand_id)
+        secrets_ = HandSecrets(kept.secret, kept.reshuffle_secrets, *cards_and_thrown(hand.deck.events))
+        whole = replace(record, for_audit=self._for_auditor.seal(encode(secrets_), audit_context(*name)))
+        sealed = self._for_history.seal(encode(whole), record_context(*name))
+        hand.outputs.append(keys.records(self.shard), encode(SealedRecord(*name, sealed, hand.cause, hand.trace)))
 
 
-def _first_shuffle(events: Sequence[AnyDeckEvent]) -> int:
+class HandAtWork:
+    """A table's deck while one entry of its log is followed."""
+
+    def __init__(self, message: TableCommitted, cause: str, outputs: Outputs, deck: Deck) -> None:
+        self.table_id, self.trace = message.table_id, message.trace
+        self.cause, self.outputs, self.deck = cause, outputs, deck
+        self.happened: list[AnyDeckEvent] = []
+
+    def happens(self, event: AnyDeckEvent) -> None:
+        self.happened.append(event)
+        self.deck = self.deck.after(event)
+
+    def root_of(self, order: Sequence[int]) -> bytes:
+        return self.fair().root_of(order)
+
+    def fair(self) -> FairHand:
+        fair = self.deck.fair()
+        assert fair is not None
+        return fair
+
+
+def seed_of(given: table.SeatSeed) -> Seed:
+    """As a record has it."""
+    return Seed(given.seat, given.index, sha256(given.element).hex(), given.element.hex())
+
+
+def committed(kept: Kept, request_id: str) -> table.DeckCommitted:
+    commitment = kept.commitment
+    return table.DeckCommitted(
+        request_id,
+        commitment.hand_id,
+        commitment.seq,
+        bytes.fromhex(commitment.root),
+        bytes.fromhex(commitment.secret_hash),
+        tuple(map(bytes.fromhex, commitment.reshuffle_hashes)),
+        bytes.fromhex(commitment.previous),
+        bytes.fromhex(commitment.hash()),
+        bytes.fromhex(kept.signature),
+        bytes.fromhex(kept.dealer_key),
+    )
+
+
+def _first_deck(events: Sequence[AnyDeckEvent]) -> int:
     """Or where the deck was put away: the entry that ended the hand may have closed the table too."""
-    beginnings = (place for place, event in enumerate(events) if isinstance(event, DeckShuffled | DeckPutAway))
+    beginnings = (place for place, event in enumerate(events) if isinstance(event, DeckPrepared | DeckPutAway))
     return next(beginnings, 0)
 
 
 def _kind(answer: Answer) -> str:
     match answer:
+        case table.DeckCommitted():
+            return "deck"
         case table.CardsDealt():
             return "street"
         case table.CardsDrawn():

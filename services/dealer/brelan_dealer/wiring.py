@@ -2,18 +2,26 @@
 
 from pathlib import Path
 
-from brelan.deck.keys import GATEWAY_HOLE_PUBLIC, HISTORY_PUBLIC, KeyFileError, load_deck_seal, load_keys
+from brelan.deck.keys import (
+    AUDITOR_PUBLIC,
+    GATEWAY_HOLE_PUBLIC,
+    HISTORY_PUBLIC,
+    KeyFileError,
+    load_dealer_signing_key,
+    load_deck_seal,
+    load_keys,
+)
 from brelan.eventlog.keys import Service
 from brelan.eventlog.redis_log import open_store
 from brelan.eventlog.worker import ShardWorker
 from brelan.settings import RoomSettings
 from brelan.telemetry.service import Running, StartError
-from brelan_dealer.handlers import DealerHandler, SealedDecks
+from brelan_dealer.handlers import DealerHandler, DealerKeys
 
 
 async def main(running: Running[RoomSettings]) -> None:
     settings = running.settings
-    sealed = sealed_decks(settings.key_folder)
+    dealer_keys = load_dealer_keys(settings.key_folder)
     store = open_store(settings)
     try:
         if await running.until_log_answers(store, Service.DEALER):
@@ -21,7 +29,7 @@ async def main(running: Running[RoomSettings]) -> None:
                 store,
                 Service.DEALER,
                 settings.shard_names,
-                lambda shard: DealerHandler(shard, sealed),
+                lambda shard: DealerHandler(shard, dealer_keys),
                 health=running.health,
             )
             await worker.run(running.stop)
@@ -29,13 +37,15 @@ async def main(running: Running[RoomSettings]) -> None:
         await store.close()
 
 
-def sealed_decks(folder: Path) -> SealedDecks:
+def load_dealer_keys(folder: Path) -> DealerKeys:
     """From the key files. Raises StartError."""
     try:
-        return SealedDecks(
+        return DealerKeys(
             load_deck_seal(folder),
+            load_dealer_signing_key(folder),
             gateway=load_keys(GATEWAY_HOLE_PUBLIC, folder)[0],
             history=load_keys(HISTORY_PUBLIC, folder)[0],
+            auditor=load_keys(AUDITOR_PUBLIC, folder)[0],
         )
     except KeyFileError as error:
         raise StartError(str(error)) from error

@@ -126,3 +126,8 @@ class Dead(BaseModel):
 class OpenedTable(BaseModel):
     table_id: Annotated[str, Field(examples=["s00-k3f9x2"])]
     version: int
+
+
+class Fairness(BaseModel):
+    format: Annotated[str, Field(examples=["BRELAN-DEAL/1"])]
+    dealer_keys: list[str]  # hexadecimal; the one in use first

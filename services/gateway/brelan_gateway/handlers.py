@@ -12,6 +12,7 @@ from fastapi.responses import PlainTextResponse, Response
 from pydantic import StringConstraints
 
 from brelan.auth.accounts import Player
+from brelan.deck.fair.record import FORMAT
 from brelan.eventlog.log import LogUnavailable
 from brelan.events.commands import OpenTable
 from brelan.events.config import TableConfig
@@ -211,6 +212,19 @@ async def hand(
     if view is None:
         raise refusals.unknown_hand()
     return PlainTextResponse(as_text(view)) if form == "text" else _json(view)
+
+
+async def deal(hand_id: Annotated[HandId, Path()], player: LoggedIn, room: TheRoom) -> Response:
+    """The record of a finished hand's deal, to be verified: with the proofs of my own cards, or without."""
+    record = await room.histories.deal_for(player.player_id, hand_id)
+    if record is None:
+        raise refusals.unknown_deal()
+    return Response(record, media_type="application/json")
+
+
+async def fairness(room: TheRoom) -> bodies.Fairness:
+    """The keys that the dealer signs with: the one in use, then older ones."""
+    return bodies.Fairness(format=FORMAT, dealer_keys=list(room.dealer_keys))
 
 
 def _json(value: msgspec.Struct) -> Response:

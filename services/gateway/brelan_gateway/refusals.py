@@ -60,6 +60,10 @@ def unknown_table(table_id: str) -> Refusal:
     return Refusal(404, "unknown_table", f"There is no table {table_id[:64]}. Pick one from the lobby.")
 
 
+def unknown_deal() -> Refusal:
+    return Refusal(404, "unknown_deal", "There is no record of such a deal: the hand is not over, or was called off.")
+
+
 def unknown_hand() -> Refusal:
     return Refusal(404, "unknown_hand", "There is no such hand among those you may see.")
 

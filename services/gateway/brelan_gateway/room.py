@@ -52,6 +52,7 @@ class Room:
         histories: Histories,
         limits: Limits,
         dead_letters: DeadLetters,
+        dealer_keys: tuple[str, ...],
     ) -> None:
         self.settings = settings
         self.shards = shards
@@ -60,6 +61,7 @@ class Room:
         self.histories = histories
         self.limits = limits
         self.dead_letters = dead_letters
+        self.dealer_keys = dealer_keys  # public, in hexadecimal
         self.sockets = OpenSockets(settings.max_sockets)
 
     def shard_of(self, table_id: str) -> Shard:

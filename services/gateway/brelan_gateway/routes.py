@@ -53,6 +53,8 @@ def _api() -> APIRouter:
     route("GET", "/me/balance", handlers.balance)
     route("GET", "/me/hands", handlers.my_hands)
     route("GET", "/hands/{hand_id}", handlers.hand)
+    route("GET", "/hands/{hand_id}/deal", handlers.deal)
+    route("GET", "/fairness", handlers.fairness)
     route("GET", "/tables", handlers.tables)
     route("POST", "/tables", handlers.open_table, 201)
     route("GET", "/tables/{table_id}", handlers.table)

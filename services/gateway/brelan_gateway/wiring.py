@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from brelan.auth.accounts import AccountStore
 from brelan.auth.tickets import TicketOffice
 from brelan.auth.tokens import Issuer, Verifier
-from brelan.deck.keys import KeyFileError, load_hole_card_opener, load_signing_key
+from brelan.deck.keys import DEALER_SIGN_PUBLIC, KeyFileError, load_hole_card_opener, load_keys, load_signing_key
 from brelan.eventlog.keys import Service
 from brelan.eventlog.redis_log import RedisStore, open_store
 from brelan.histories.queries import Histories
@@ -63,4 +63,5 @@ def build(settings: GatewaySettings, store: RedisStore, engine: AsyncEngine) -> 
         AccountStore(engine), Issuer(key), Verifier([key.public_key()]), TicketOffice(key), limits.failed_logins
     )
     cashier = Cashier(store.log(WALLET), settings.welcome_amount)
-    return Room(settings, shards, cashier, doorkeeper, Histories(engine), limits, DeadLetters(engine))
+    dealer_keys = tuple(key.hex() for key in load_keys(DEALER_SIGN_PUBLIC, settings.key_folder))
+    return Room(settings, shards, cashier, doorkeeper, Histories(engine), limits, DeadLetters(engine), dealer_keys)

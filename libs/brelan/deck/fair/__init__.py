@@ -8,6 +8,7 @@ module          what
 ``commitment``  what the dealer signs before any seed is known; two for one hand
 ``chains``      the players' seeds: a chain's tip, its next element
 ``leaves``      base, salts, leaves, cut, reshuffle, openings
+``kept``        what the dealer keeps of its commitment, to go on after a crash
 ``record``      the file a player downloads, and its canonical form
 ``hand``        the driver: a hand dealt by ``brelan.deck.dealing``, made provable
 ``verify``      a record or a table's records checked

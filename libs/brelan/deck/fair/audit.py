@@ -1,10 +1,34 @@
 """The operator's audit of every hand: from S and E, after the hand, all of it is computed anew."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from brelan.deck.dealing import DeckState, evolve
+from brelan.deck.events import AnyDeckEvent, HandDrawn, Reshuffled, StreetDealt
 from brelan.deck.fair.commitment import reshuffle_hash, secret_hash
 from brelan.deck.fair.leaves import Epoch, base_epoch, cut, reshuffled, transcript
 from brelan.deck.fair.record import Public
+
+
+def cards_and_thrown(events: Iterable[AnyDeckEvent]) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
+    """From the dealer's log of one hand: every card that left the deck, in its order, and what went into reshuffles."""
+    cards: list[int] = []
+    thrown: list[tuple[int, ...]] = []
+    state: DeckState | None = None
+    for event in events:
+        if state is not None:
+            match event:
+                case Reshuffled():
+                    is_stud = state.deck_size == 52
+                    thrown.append(state.stub + state.burned if is_stud else state.discards)
+                case StreetDealt(answer=answer):
+                    dealt = answer.burned + sum(each.down + len(each.up) for each in answer.cards)
+                    cards += state.stub[: 1 if answer.community is not None else dealt]
+                case HandDrawn(answer=answer):
+                    cards += state.stub[: answer.count]
+                case _:
+                    pass
+        state = evolve(state, event)
+    return tuple(cards), tuple(thrown)
 
 
 def audit_hand(

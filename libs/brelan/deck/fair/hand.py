@@ -10,63 +10,21 @@ from collections.abc import Sequence
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from msgspec.structs import replace
 
-from brelan.deck.dealing import DRAW_STREETS, STUD_STREETS, DeckState
-from brelan.deck.events import AnyDeckEvent, DeckShuffled, HandDrawn, HandsCompared, HandTurnedUp, Reshuffled, Secret
+from brelan.deck.dealing import DRAW_STREETS, STUD_STREETS
+from brelan.deck.events import AnyDeckEvent, DeckShuffled, HandDrawn, HandsCompared, HandTurnedUp, Reshuffled
 from brelan.deck.events import StreetDealt as Street
-from brelan.deck.fair.commitment import Commitment, reshuffle_hash, secret_hash, sign
+from brelan.deck.fair.commitment import sign
+from brelan.deck.fair.kept import Kept
 from brelan.deck.fair.leaves import Epoch, Opening, base_epoch, cut, reshuffled, transcript
-from brelan.deck.fair.record import FORMAT, Deal, Face, Own, Public, Record, Reshuffle, Seed, sealed_bytes
+from brelan.deck.fair.record import FORMAT, Deal, Face, Own, Public, Record, Reshuffle, encode, sealed_bytes
+from brelan.events.dealing import DealRecord, OpenedLeaf
 from brelan.events.table import CardsDealt
 
-RESHUFFLES = 2  # the most that a hand can need (D11)
 _ROUNDS = STUD_STREETS | DRAW_STREETS
 
 
 class FairDealError(ValueError):
     """The hand cannot be dealt so. Names no card."""
-
-
-class Kept(Secret, frozen=True, array_like=True):
-    """What the dealer needs to go on after a crash. Secret: whoever has it knows the deck."""
-
-    secret: bytes
-    reshuffle_secrets: tuple[bytes, ...]
-    commitment: Commitment
-    signature: str
-    dealer_key: str
-    seeds: tuple[Seed, ...] = ()
-
-    def seeded(self, seeds: Sequence[Seed]) -> "Kept":
-        return replace(self, seeds=tuple(sorted(seeds, key=lambda seed: seed.seat)))
-
-
-def commit(
-    secret: bytes,
-    reshuffle_secrets: Sequence[bytes],
-    key: Ed25519PrivateKey,
-    *,
-    hand_id: str,
-    seq: int,
-    table_id: str,
-    game: str,
-    cards: int,
-    previous: str,
-) -> Kept:
-    """``secret`` and ``reshuffle_secrets``: 32 bytes each, from the operating system, never used before."""
-    commitment = Commitment(
-        hand_id,
-        seq,
-        table_id,
-        game,
-        cards,
-        base_epoch(secret, hand_id, cards).root,
-        secret_hash(secret),
-        tuple(reshuffle_hash(each) for each in reshuffle_secrets),
-        previous,
-    )
-    signature = sign(key, commitment.encoded())
-    dealer_key = key.public_key().public_bytes_raw().hex()
-    return Kept(secret, tuple(reshuffle_secrets), commitment, signature, dealer_key)
 
 
 class FairHand:
@@ -98,16 +56,22 @@ class FairHand:
         secret = self._kept.reshuffle_secrets[epoch - 1]
         return reshuffled(secret, self._transcript, self._kept.commitment.hand_id, epoch, cards)
 
+    def root_of(self, order: Sequence[int]) -> bytes:
+        """Of the cards that were just reshuffled, to be published before the first of them is dealt."""
+        return bytes.fromhex(self._next_epoch(order).root)
+
+    def _next_epoch(self, order: Sequence[int]) -> Epoch:
+        return Epoch(self._kept.secret, self._kept.commitment.hand_id, len(self._epochs), order)
+
     # --- the dealer's log ---------------------------------------------------------------------------------------
 
-    def follow(self, before: DeckState | None, event: AnyDeckEvent) -> None:
-        """``before``: the deck as it was when the event happened."""
+    def follow(self, event: AnyDeckEvent) -> None:
         match event:
             case DeckShuffled():
                 self._begun = True
                 self._stub = [(0, position) for position in range(event.deck_size)]
-            case Reshuffled() if before is not None:
-                self._reshuffled(before, event)
+            case Reshuffled():
+                self._reshuffled(event)
             case Street():
                 self._street(event.answer)
             case HandDrawn():
@@ -120,11 +84,11 @@ class FairHand:
             case _:
                 pass
 
-    def _reshuffled(self, before: DeckState, event: Reshuffled) -> None:
-        epoch = len(self._epochs)
-        kept_on_top = 0 if self._kept.commitment.game == "stud" else len(before.stub)
+    def _reshuffled(self, event: Reshuffled) -> None:
+        kept_on_top = 0 if self._kept.commitment.game == "stud" else len(self._stub)
         order = event.stub[kept_on_top:]
-        self._epochs.append(Epoch(self._kept.secret, before.hand_id, epoch, order))
+        epoch = len(self._epochs)
+        self._epochs.append(self._next_epoch(order))
         self._stub = self._stub[:kept_on_top] + [(epoch, position) for position in range(len(order))]
 
     def _street(self, answer: CardsDealt) -> None:
@@ -180,6 +144,16 @@ class FairHand:
         """For the private stream of a seat: every card it was dealt, thrown ones too."""
         return tuple(self._opening(place) for place in self._dealt.get(seat, ()))
 
+    def opened(self) -> tuple[tuple[bytes, ...], tuple[OpenedLeaf, ...]]:
+        """The leaves of each epoch, and the cards that somebody holds or sees: the public ones first."""
+        dealt = (place for places in self._dealt.values() for place in places)
+        places = {place: place in self._public for place in (*self._public, *dealt)}
+        opened = tuple(
+            OpenedLeaf(epoch, leaf, self._epochs[epoch].order[leaf], self._epochs[epoch].salt(leaf), is_public)
+            for (epoch, leaf), is_public in places.items()
+        )
+        return tuple(epoch.leaves for epoch in self._epochs), opened
+
     def public(self) -> Public:
         return Public(
             self._kept.commitment,
@@ -194,6 +168,13 @@ class FairHand:
             self.deals,
             tuple(self._public.values()),
         )
+
+
+def deal_record(public: Public, key: Ed25519PrivateKey, fair: FairHand | None = None) -> DealRecord:
+    """For the history. Without ``fair`` no card was dealt."""
+    leaves, opened = fair.opened() if fair is not None else ((), ())
+    seal_ = bytes.fromhex(sign(key, sealed_bytes(public)))
+    return DealRecord(encode(replace(public, openings=())), leaves, opened, seal_)
 
 
 def void(kept: Kept, withheld: Sequence[int]) -> Public:

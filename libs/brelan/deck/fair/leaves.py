@@ -1,6 +1,7 @@
 """The secret side's arithmetic: base, salts, leaves, cut, reshuffle; and an opening, which anybody can check."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -20,22 +21,32 @@ class Opening(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Epoch:
-    """A shuffled set of cards under one root. ``order``: the card of each leaf."""
+    """A shuffled set of cards under one root. ``order``: the card of each leaf. Hashes when it is asked for them."""
 
     def __init__(self, secret: bytes, hand_id: str, epoch: int, order: Sequence[int]) -> None:
         self.epoch, self.order = epoch, tuple(order)
-        key = hkdf(secret, hand_id.encode("ascii"), b"salt")
-        self._salts = [mac(key, b"salt", bytes((epoch, leaf))) for leaf in range(len(self.order))]
-        self._tree = Tree(
-            [
-                leaf_hash(hand_id, epoch, leaf, card, salt)
-                for leaf, (card, salt) in enumerate(zip(self.order, self._salts, strict=True))
-            ]
-        )
+        self._secret, self._hand_id = secret, hand_id
+
+    @cached_property
+    def _salts(self) -> list[bytes]:
+        key = hkdf(self._secret, self._hand_id.encode("ascii"), b"salt")
+        return [mac(key, b"salt", bytes((self.epoch, leaf))) for leaf in range(len(self.order))]
+
+    @cached_property
+    def _tree(self) -> Tree:
+        salted = enumerate(zip(self.order, self._salts, strict=True))
+        return Tree([leaf_hash(self._hand_id, self.epoch, leaf, card, salt) for leaf, (card, salt) in salted])
 
     @property
     def root(self) -> str:
         return self._tree.root.hex()
+
+    @property
+    def leaves(self) -> bytes:
+        return self._tree.leaves
+
+    def salt(self, leaf: int) -> bytes:
+        return self._salts[leaf]
 
     def opening(self, leaf: int) -> Opening:
         path = tuple(partner.hex() for partner in self._tree.path(leaf))

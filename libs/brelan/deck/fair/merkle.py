@@ -16,6 +16,11 @@ class Tree:
             self._levels.append(above + level[len(level) & ~1 :])
 
     @property
+    def leaves(self) -> bytes:
+        """One after the other."""
+        return b"".join(self._levels[0])
+
+    @property
     def root(self) -> bytes:
         return self._levels[-1][0]
 

@@ -8,10 +8,13 @@ from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from brelan.deck.fair.commitment import Commitment, Counter, Hex32, Hex64, Small
 from brelan.deck.fair.drbg import sha256
 from brelan.deck.fair.leaves import Opening
+from brelan.deck.fair.merkle import Tree
+from brelan.events.dealing import DealRecord, OpenedLeaf
 
 FORMAT: Final = "BRELAN-DEAL/1"
 MAXIMUM_BYTES = 1_000_000
@@ -83,6 +86,28 @@ _decode = msgspec.json.Decoder(Record).decode
 def sealed_bytes(public: Public) -> bytes:
     """What the dealer signs at the end of a hand."""
     return b"BRD1-P" + sha256(encode(public))
+
+
+_decode_public = msgspec.json.Decoder(Public).decode
+
+
+def assembled(deal: DealRecord, seat: int | None = None) -> bytes:
+    """The file, from what the dealer hands on when a hand is over: for the player of ``seat``, or for everybody."""
+    trees = [Tree([leaves[at : at + 32] for at in range(0, len(leaves), 32)]) for leaves in deal.leaves]
+    openings = {(each.epoch, each.leaf): _opening(each, trees) for each in deal.opened}
+    shown = tuple(openings[each.epoch, each.leaf] for each in deal.opened if each.is_public)
+    public, own = replace(_decode_public(deal.public), openings=shown), None
+    if seat is not None:
+        element = next((seed.element for seed in public.seeds if seed.seat == seat), None)
+        answered = None if element is None else public.commitment.hash()
+        dealt = tuple(openings[each.epoch, each.leaf] for each in public.deals if each.seat == seat)
+        own = Own(seat, answered, element, dealt)
+    return encode(Record(FORMAT, public, deal.seal.hex(), own))
+
+
+def _opening(opened: OpenedLeaf, trees: list[Tree]) -> Opening:
+    path = tuple(partner.hex() for partner in trees[opened.epoch].path(opened.leaf))
+    return Opening(opened.epoch, opened.leaf, opened.card, opened.salt.hex(), path)
 
 
 def read(data: bytes) -> Record:

@@ -66,13 +66,16 @@ def verify_record(data: bytes, dealer_public_keys: Collection[str] = ()) -> Repo
 def verify_chain(publics: Sequence[Public]) -> Report:
     """A table's hands from its first one on: no commitment missing, every seed chain goes on where it was."""
     try:
-        previous = FIRST_PREVIOUS
+        previous, epoch, seq = FIRST_PREVIOUS, "", 0
         tips: dict[int, tuple[int, str]] = {}
-        for seq, public in enumerate(publics, 1):
+        for number, public in enumerate(publics, 1):
             commitment = public.commitment
-            _demand(commitment.seq == seq, f"Commitment {seq} is missing.")
-            _demand(commitment.previous == previous, f"Commitment {seq} does not follow the one before.")
-            _demand(commitment.table_id == publics[0].commitment.table_id, "Not all hands are of one table.")
+            if commitment.table_id != epoch:  # another epoch counts from 1, and knows no chain
+                epoch, seq, tips = commitment.table_id, 0, {}
+            seq += 1
+            _demand(commitment.seq == seq, f"Commitment {seq} of {epoch} is missing.")
+            _demand(commitment.previous == previous, f"Commitment {seq} of {epoch} does not follow the one before.")
+            _demand(_table(epoch) == _table(publics[0].commitment.table_id), "Not all hands are of one table.")
             previous = commitment.hash()
             for seed in public.seeds:
                 # A new chain begins when a player sits down: at its tip.
@@ -81,11 +84,16 @@ def verify_chain(publics: Sequence[Public]) -> Report:
                     f"The seed of seat {seed.seat} in hand {commitment.hand_id} does not follow its last one.",
                 )
                 tips[seed.seat] = (seed.index, seed.element)
-            used = [seed.element for each in publics[:seq] for seed in each.seeds]
+            used = [seed.element for each in publics[:number] for seed in each.seeds]
             _demand(len(used) == len(set(used)), "A seed was used twice.")
     except Broken as broken:
         return Report(False, "", (Check("chain", False, str(broken)),))
     return Report(True, "", (Check("chain", True, "No commitment is missing, and no seed was used twice."),))
+
+
+def _table(name: str) -> str:
+    """Without its epoch."""
+    return name.rpartition("-")[0]
 
 
 def _run(name: str, sentence: str, check: Callable[[], None]) -> Check:

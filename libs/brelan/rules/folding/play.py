@@ -15,6 +15,7 @@ from brelan.rules.state import (
     config_of,
     hand_of,
     player_at,
+    seat_at,
 )
 
 # --- the deal ----------------------------------------------------------------------------------------------------
@@ -83,6 +84,36 @@ def posted(state: TableState, event: facts.Posted) -> None:
     if event.kind == "big_blind":
         hand.price = hand.full_level = config_of(state).lower_limit
         hand.bets_made = 1
+
+
+def deck_requested(state: TableState, event: facts.DeckRequested) -> None:
+    state.dealer_wait = DealerWait(event.request_id, event.due_ms)
+
+
+def deck_committed(state: TableState, event: facts.DeckCommitted) -> None:
+    hand = hand_of(state)
+    hand.phase, hand.committed = "seeding", event
+    state.commitments, state.commitments_epoch = event.seq, state.epoch
+    state.last_commitment = event.hash
+    state.dealer_wait = None
+
+
+def seeds_asked(state: TableState, event: facts.SeedsAsked) -> None:
+    hand = hand_of(state)
+    hand.seeds_asked, hand.seeds_due_ms = event.seats, event.deadline_ms
+
+
+def seed_given(state: TableState, event: facts.SeedGiven) -> None:
+    hand = hand_of(state)
+    seat = change_seat(state, event.seat, seed=event.element, seed_index=seat_at(state, event.seat).seed_index + 1)
+    hand.seeds += (facts.SeatSeed(event.seat, seat.seed_index, event.element),)
+    hand.seeds_asked = tuple(one for one in hand.seeds_asked if one != event.seat)
+
+
+def seeds_withheld(state: TableState, event: facts.SeedsWithheld) -> None:
+    hand_of(state).seeds_asked = ()
+    for number in event.seats:
+        change_seat(state, number, seed=b"", seed_index=0)
 
 
 def cards_requested(state: TableState, event: facts.CardsRequested) -> None:

@@ -70,6 +70,10 @@ def preferences_set(state: TableState, event: facts.PreferencesSet) -> None:
     change_seat(state, event.seat, auto_post=event.auto_post, auto_muck=event.auto_muck)
 
 
+def seeds_brought(state: TableState, event: facts.SeedsBrought) -> None:
+    change_seat(state, event.seat, seed=event.tip, seed_index=0, seed_epoch=state.epoch)
+
+
 def sit_out_asked(state: TableState, event: facts.SitOutAsked) -> None:
     change_seat(state, event.seat, sit_out_asked=True)
 

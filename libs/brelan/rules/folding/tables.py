@@ -71,6 +71,8 @@ def outage_ended(state: TableState, event: facts.OutageEnded) -> None:
         state.next_hand_ms = event.to_ms + config.hand_pause_ms
     if state.dealer_wait is not None:
         state.dealer_wait = replace(state.dealer_wait, due_ms=event.to_ms + ANSWER_MS)
+    if state.hand is not None and state.hand.seeds_asked:
+        state.hand.seeds_due_ms = event.to_ms + config.action_time_ms
     due_ms = event.to_ms + ANSWER_MS
     for transfer in state.transfers.values():
         if transfer.due_ms != NEVER:

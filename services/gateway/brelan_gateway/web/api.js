@@ -45,4 +45,6 @@ export function balanceMoved() {
 export const tables = async () => (await ask("GET", "tables")).tables;
 export const socketTicket = async () => (await ask("POST", "socket-tickets")).ticket;
 export const hands = (before) => ask("GET", "me/hands?limit=50" + (before ? `&before=${encodeURIComponent(before)}` : ""));
+export const dealRecord = (id) => ask("GET", `hands/${encodeURIComponent(id)}/deal`, undefined, "text");
+export const fairness = () => ask("GET", "fairness");
 export const handText = (id) => ask("GET", `hands/${encodeURIComponent(id)}?format=text`, undefined, "text");

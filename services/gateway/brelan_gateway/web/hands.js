@@ -1,6 +1,8 @@
 // The hands I played: a list, and the text of one.
 import { html, useEffect, useState } from "./vendor/htm-preact.js";
-import { handText, hands } from "./api.js";
+import { dealRecord, fairness, handText, hands } from "./api.js";
+import { rememberedDeal } from "./seeds.js";
+import { verifyRecord } from "./verify_deal.js";
 import { currentLanguage, money, refusalWords, t } from "./words.js";
 
 const when = (ms) => new Intl.DateTimeFormat(currentLanguage(), { dateStyle: "medium", timeStyle: "short" }).format(ms);
@@ -32,6 +34,29 @@ export function HandsPage() {
     ${more ? html`<p><button onClick=${() => ask(more)}>${t("hands.more")}</button></p>` : null}</main>`;
 }
 
+/** The deal checked in this browser, by its own verifier and its own memory; the record to keep, or to check elsewhere. */
+function Deal({ id }) {
+  const [report, setReport] = useState(null);
+  const [record, setRecord] = useState(null);
+  const [trouble, setTrouble] = useState(null);
+  const verify = async () => {
+    setTrouble(null);
+    try {
+      const [text, { dealer_keys }] = await Promise.all([dealRecord(id), fairness()]);
+      setRecord(URL.createObjectURL(new Blob([text], { type: "application/json" })));
+      setReport(await verifyRecord(new TextEncoder().encode(text), dealer_keys, rememberedDeal(id)));
+    } catch (error) {
+      setTrouble(error.code ? refusalWords(error) : t("deal.cannot"));
+    }
+  };
+  return html`<section data-testid="deal"><p><button onClick=${verify}>${t("deal.verify")}</button>
+      ${record ? html` <a href=${record} download=${id + ".json"}>${t("deal.download")}</a>` : null}</p>
+    ${trouble ? html`<p class="notice" role="alert">${trouble}</p>` : null}
+    ${report ? html`<p role="status" data-testid="deal-verdict" class=${report.ok ? "won" : "lost"}>${t(report.ok ? "deal.ok" : "deal.broken")}</p>
+      <ul class="checks">${report.checks.map((check) => html`<li class=${check.ok ? "won" : "lost"}>
+        ${check.ok ? "✓" : "✗"} ${t("deal.check." + check.name)}${check.ok ? "" : " " + check.sentence}</li>`)}</ul>` : null}</section>`;
+}
+
 export function HandPage({ id }) {
   const [text, setText] = useState(null);
   const [refusal, setRefusal] = useState(null);
@@ -43,5 +68,6 @@ export function HandPage({ id }) {
     <h1>${t("hands.number")}</h1>
     ${refusal ? html`<p class="notice" role="alert">${refusalWords(refusal)}</p>` : null}
     ${text === null ? null : html`<pre class="hand-text" data-testid="hand-text" tabindex="0">${text}</pre>
-      <p><button onClick=${copy}>${t(copied ? "hands.copied" : "hands.copy")}</button></p>`}</main>`;
+      <p><button onClick=${copy}>${t(copied ? "hands.copied" : "hands.copy")}</button></p>
+      <${Deal} id=${id} />`}</main>`;
 }

@@ -2,6 +2,7 @@
 // itself, from the version we have. Commands carry an id and are asked again under it until they are answered.
 import { useEffect, useState } from "./vendor/htm-preact.js";
 import { socketTicket } from "./api.js";
+import { Seeds } from "./seeds.js";
 import { emptyTable, receive } from "./table_state.js";
 
 const PING_EVERY_MS = 5_000;
@@ -19,6 +20,7 @@ export class TableSocket {
     Object.assign(this, { tableId, onChange, onEvents, state: emptyTable(), link: "connecting", pingMs: null, offsetMs: 0 });
     this.pending = new Map(); // id -> {command, resolve, askedAt, firstAt}
     this.samples = []; // {rtt, offset}
+    this.seeds = new Seeds(tableId);
     this.failures = 0;
     this.nextId = 1;
     this.prefix = Array.from(crypto.getRandomValues(new Uint8Array(6)), (byte) => byte.toString(36)).join("");
@@ -121,7 +123,16 @@ export class TableSocket {
     if (next === this.state) return;
     this.state = next;
     if (message.type === "events") this.onEvents(message.events);
+    this.#contribute();
     this.#tell();
+  }
+
+  /** My seed for the deal, when one is due; until nothing more is. */
+  async #contribute() {
+    const command = await this.seeds.due(this.state);
+    if (!command || this.stopped) return;
+    await this.send(command);
+    this.#contribute();
   }
 
   #answer(id, refusal) {

@@ -49,7 +49,7 @@ const loggedBy = (state, key, seat, facts = {}) => logged(state, key, { seat, na
 const emptySeat = (seat, playerId, name) => ({
   seat, player_id: playerId, name, stack: 0, reserved: 0, chips_waiting: 0, top_up_asked: 0, entry: "wait",
   owes_big_blind: false, owes_small_blind: false, sitting_out: false, sit_out_asked: false, away: false,
-  leave_asked: false, auto_post: true, auto_muck: true,
+  leave_asked: false, auto_post: true, auto_muck: true, seed: "", seed_index: 0,
 });
 
 const newPlayer = (p) => ({
@@ -72,7 +72,8 @@ const folds = {
   TableUnfrozen: (s) => having(s, { status: "open" }),
   OutageEnded: (s, e) => {
     const longer = (wait) => (wait ? having(wait, { deadline_ms: e.to_ms + s.config.action_time_ms }) : null);
-    return logged(having(s, { turn: longer(s.turn), postAsk: longer(s.postAsk),
+    const hand = s.hand?.seeds_asked?.length ? having(s.hand, { seeds_due_ms: e.to_ms + s.config.action_time_ms }) : s.hand;
+    return logged(having(s, { hand, turn: longer(s.turn), postAsk: longer(s.postAsk),
       nextHandMs: s.nextHandMs === null ? null : e.to_ms + s.config.hand_pause_ms }), "OutageEnded");
   },
 
@@ -91,8 +92,10 @@ const folds = {
   ChipsAdded: (s, e) => loggedBy(onSeat(s, e.seat, (seat) => ({ stack: seat.stack + e.amount,
     chips_waiting: Math.max(0, seat.chips_waiting - e.amount) })), "ChipsAdded", e.seat, { amount: e.amount }),
   PreferencesSet: (s, e) => onSeat(s, e.seat, () => ({ auto_post: e.auto_post, auto_muck: e.auto_muck })),
+  SeedsBrought: (s, e) => onSeat(s, e.seat, () => ({ seed: e.tip, seed_index: 0 })),
   SitOutAsked: (s, e) => onSeat(s, e.seat, () => ({ sit_out_asked: true })),
-  SatOut: (s, e) => loggedBy(onSeat(answered(s, e.seat), e.seat, () => ({ sitting_out: true, sit_out_asked: false, away: false })), "SatOut", e.seat),
+  SatOut: (s, e) => loggedBy(onSeat(answered(s, e.seat), e.seat, () => ({ sitting_out: true, sit_out_asked: false, away: false })),
+    e.reason === "withheld_seed" ? "SatOut.withheld_seed" : "SatOut", e.seat),
   CameBack: (s, e) => loggedBy(onSeat(s, e.seat, () => ({ sitting_out: false, sit_out_asked: false, away: false,
     entry: e.entry })), "CameBack", e.seat),
   EntryChosen: (s, e) => onSeat(s, e.seat, () => ({ entry: e.entry })),
@@ -107,6 +110,7 @@ const folds = {
     const hand = {
       hand_id: e.hand_id, number: e.number, deck_size: e.deck_size, players: e.players.map(newPlayer),
       button: e.button ?? null, small_blind: e.small_blind ?? null, big_blind: e.big_blind ?? null,
+      committed: null, seeds: [], seeds_asked: [], seeds_due_ms: 0,
       phase: "posting", street: 0, bring_in: null, community: null, pots: [], awarded: [],
       price: s.config.game === "draw" ? s.config.lower_limit : 0, // the big blind, even when it is short (D6)
     };
@@ -127,6 +131,16 @@ const folds = {
     if (e.kind === "ante") return logged(next, "antes", { amount: e.amount });
     return loggedBy(priced(next), "Posted." + e.kind, e.seat, { amount: e.amount });
   },
+  DeckCommitted: (s, e) => having(s, { hand: having(s.hand, { phase: "seeding", committed: e }) }),
+  SeedsAsked: (s, e) => having(s, { hand: having(s.hand, { seeds_asked: e.seats, seeds_due_ms: e.deadline_ms }) }),
+  SeedGiven: (s, e) => {
+    const index = (seatAt(s, e.seat)?.seed_index ?? 0) + 1;
+    const seeds_asked = without(s.hand.seeds_asked, e.seat);
+    return having(onSeat(s, e.seat, () => ({ seed: e.element, seed_index: index })), { hand: having(s.hand, {
+      seeds: [...s.hand.seeds, { seat: e.seat, index, element: e.element }], seeds_asked,
+      seeds_due_ms: seeds_asked.length ? s.hand.seeds_due_ms : 0 }) });
+  },
+  SeedsWithheld: (s, e) => e.seats.reduce((state, seat) => onSeat(state, seat, () => ({ seed: "", seed_index: 0 })), s),
   CardsDealt: (s, e) => {
     const stud = s.config.game === "stud";
     const street = stud ? STREETS.stud.indexOf(e.street) : 0;
@@ -265,7 +279,9 @@ export function receive(state, message) {
     case "events": {
       if (message.version <= state.version && message.epoch <= state.epoch) return state;
       if (message.version !== state.version + 1) return null;
-      const next = message.events.reduce((s, event) => evolve(s, event), state);
+      const begun = message.epoch === state.epoch ? state // a chain of seeds holds for one epoch
+        : having(state, { seats: state.seats.map((seat) => seat && having(seat, { seed: "", seed_index: 0 })) });
+      const next = message.events.reduce((s, event) => evolve(s, event), begun);
       return having(next, { version: message.version, epoch: message.epoch,
         myCards: message.cards === undefined ? next.myCards : message.cards });
     }

@@ -2,7 +2,7 @@
 // docs/fairness.md, not from the room's Python code: two verifiers that agree are worth more than one.
 // Needs WebCrypto with Ed25519 (a secure context).
 
-const subtle = globalThis.crypto.subtle;
+const subtle = globalThis.crypto?.subtle;
 const ZERO_HASH = "0".repeat(64);
 const GAMES = { draw: [32, 36], stud: [52] };
 const STUD_FACES = ["down", "down", "up", "up", "up", "up", "down"];
@@ -25,7 +25,7 @@ function fromHex(text) {
   return bytes;
 }
 
-const toHex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+export const toHex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
 function join(...parts) {
   const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
@@ -43,7 +43,7 @@ function bigEndian64(number) {
   return bytes;
 }
 
-const sha256 = async (...parts) => new Uint8Array(await subtle.digest("SHA-256", join(...parts)));
+export const sha256 = async (...parts) => new Uint8Array(await subtle.digest("SHA-256", join(...parts)));
 
 async function hmac(key, ...parts) {
   const imported = await subtle.importKey("raw", key, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
@@ -223,6 +223,10 @@ function encodedCommitment(c) {
     fromHex(c.previous),
   );
 }
+
+/** Did this dealer sign this commitment? */
+export const isCommitted = (commitment, signature, key) => isSigned(key, signature, encodedCommitment(commitment));
+export const commitmentHash = async (commitment) => toHex(await sha256(encodedCommitment(commitment)));
 
 const ascending = (values) => values.every((value, i) => i === 0 || values[i - 1] < value);
 const sizesOf = (pub) => new Map([[0, pub.commitment.cards], ...pub.reshuffles.map((each) => [each.epoch, each.cards])]);
@@ -432,13 +436,18 @@ export async function verifyRecord(bytes, keys = [], memory = undefined) {
 
 // A table's hands from the first one on: the public parts, in order. Answers a sentence, or null when all is well.
 export async function troubleInChain(publics) {
+  const table = (name) => name.slice(0, Math.max(0, name.lastIndexOf("-"))); // without its epoch
   let previous = ZERO_HASH;
-  const last = new Map();
+  let epoch = null;
+  let seq = 0;
+  let last = new Map();
   const used = new Set();
-  for (const [i, pub] of publics.entries()) {
+  for (const pub of publics) {
     const c = pub.commitment;
-    if (c.seq !== i + 1 || c.previous !== previous) return `Commitment ${i + 1} is missing or does not follow.`;
-    if (c.table_id !== publics[0].commitment.table_id) return "Not all hands are of one table.";
+    if (c.table_id !== epoch) [epoch, seq, last] = [c.table_id, 0, new Map()]; // counts from 1, and knows no chain
+    seq += 1;
+    if (c.seq !== seq || c.previous !== previous) return `Commitment ${seq} of ${epoch} is missing or does not follow.`;
+    if (table(epoch) !== table(publics[0].commitment.table_id)) return "Not all hands are of one table.";
     previous = toHex(await sha256(encodedCommitment(c)));
     for (const seed of pub.seeds) {
       const before = last.get(seed.seat);

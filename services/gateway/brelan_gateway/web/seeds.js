@@ -1,0 +1,83 @@
+// My seeds for the deal (docs/fairness.md): a hash chain of this browser's own, its tip brought when I sit down, its next
+// element given for every hand once the dealer has signed the deck. Kept for the session, so that a reload goes on with
+// it. Without WebCrypto (a page that is not secure) no chain is brought: I play, and contribute nothing.
+import { commitmentHash, isCommitted, sha256, toHex } from "./verify_deal.js";
+import { seatAt } from "./table_state.js";
+
+const LENGTH = 500; // hands
+const REMEMBERED = 200; // hands whose seed is known here still
+const MEMORY = "brelan.deals";
+
+const read = (store, key) => { try { return JSON.parse(store.getItem(key)); } catch { return null; } };
+
+/** What this browser answered in a hand: {answered, element}; undefined when it gave nothing, or has forgotten. */
+export const rememberedDeal = (handId) => (read(localStorage, MEMORY) ?? {})[handId];
+
+function remember(handId, given) {
+  const all = Object.entries({ ...(read(localStorage, MEMORY) ?? {}), [handId]: given });
+  localStorage.setItem(MEMORY, JSON.stringify(Object.fromEntries(all.slice(-REMEMBERED))));
+}
+
+export class Seeds {
+  constructor(tableId) {
+    this.key = "brelan.seeds." + tableId;
+    const kept = read(sessionStorage, this.key);
+    Object.assign(this, { elements: null, secret: null, epoch: null, used: 0, busy: false, ...(kept ?? {}) });
+  }
+
+  /** The command that is due now, or null. Asked after every message; answers one question at a time. */
+  async due(state) {
+    const mine = seatAt(state, state.mySeat);
+    if (!globalThis.crypto?.subtle || !mine || this.busy) return null;
+    this.busy = true;
+    try {
+      if (this.secret && !this.elements) this.elements = await chain(this.secret);
+      if (state.hand?.seeds_asked?.includes(mine.seat)) return await this.#give(state, mine);
+      const left = this.elements && this.epoch === state.epoch && this.used + 1 < this.elements.length;
+      const forgotten = !mine.seed && this.used > 0;
+      return left && !forgotten ? null : await this.#bring(state.epoch);
+    } finally {
+      this.busy = false;
+    }
+  }
+
+  async #bring(epoch) {
+    this.secret = toHex(crypto.getRandomValues(new Uint8Array(32)));
+    this.elements = await chain(this.secret);
+    Object.assign(this, { epoch, used: 0 });
+    this.#keep();
+    return { type: "BringSeeds", tip: this.elements[0] };
+  }
+
+  async #give(state, mine) {
+    const { hand, config } = state;
+    const index = mine.seed_index + 1;
+    const known = this.elements && index < this.elements.length && this.elements[index - 1] === mine.seed;
+    if (!known || index <= this.used || !hand.committed) return null;
+    const { signature, dealer_key, ...signed } = hand.committed;
+    const table_id = hand.hand_id.slice(0, hand.hand_id.lastIndexOf("-"));
+    const commitment = { ...signed, table_id, game: config.game, cards: hand.deck_size };
+    if (!await isCommitted(commitment, signature, dealer_key)) return null;
+    this.used = index;
+    this.#keep();
+    const element = this.elements[index];
+    remember(hand.hand_id, { answered: await commitmentHash(commitment), element });
+    return { type: "GiveSeed", hand_id: hand.hand_id, element };
+  }
+
+  #keep() {
+    const { secret, epoch, used } = this;
+    sessionStorage.setItem(this.key, JSON.stringify({ secret, epoch, used }));
+  }
+}
+
+/** x(0), the tip, to x(LENGTH), the secret. */
+async function chain(secret) {
+  const elements = [secret];
+  let last = Uint8Array.from(secret.match(/../g), (digits) => parseInt(digits, 16));
+  while (elements.length <= LENGTH) {
+    last = await sha256(last);
+    elements.push(toHex(last));
+  }
+  return elements.reverse();
+}

@@ -1,0 +1,210 @@
+"""Before the first card: commitment, chains of seeds, and what becomes of who keeps his seed (docs/fairness.md)."""
+
+import pytest
+from msgspec.structs import replace
+
+from brelan.deck.fair.chains import chain_elements
+from brelan.events import commands, table
+from brelan.rules.state import TableState
+from brelan.rules.table import decide, next_due_ms
+from tests.oracle.dealer import committed
+from tests.rules.kit import START_MS, STUD, Table
+
+ACTION_MS = STUD.action_time_ms
+CHAINS = {seat: chain_elements(bytes([seat]) * 32, 5) for seat in (1, 2, 3)}
+
+
+def tip(seat: int) -> commands.BringSeeds:
+    return commands.BringSeeds(CHAINS[seat][0].hex())
+
+
+def seed(played: Table, seat: int, index: int = 1) -> commands.GiveSeed:
+    return commands.GiveSeed(played.last(table.HandStarted).hand_id, CHAINS[seat][index].hex())
+
+
+def asked(*chains: int, seats: tuple[int, ...] = (1, 2, 3)) -> Table:
+    """A hand has begun, its deck is committed to, and these are asked for their first seed."""
+    played = Table(STUD)
+    for seat in seats:
+        played.seat(seat, 100)
+    for seat in chains:
+        played.brought(seat, CHAINS[seat][0])
+    return played.deal()
+
+
+def waiting(state: TableState) -> tuple[int, ...]:
+    assert state.hand is not None
+    return state.hand.seeds_asked
+
+
+def test_a_table_without_chains_asks_nobody_and_deals() -> None:
+    played = asked()
+    assert not played.all(table.SeedsAsked)
+    assert played.last(table.CardsRequested).seeds == ()
+    assert played.turn_seat is not None
+
+
+def test_the_deck_is_committed_to_before_any_seed_is_known_and_cards_come_after_all_of_them() -> None:
+    played = asked(1, 3)
+    kinds = [type(event).__name__ for event in played.events]
+    assert kinds.index("DeckRequested") < kinds.index("DeckCommitted") < kinds.index("SeedsAsked")
+    assert played.last(table.SeedsAsked) == table.SeedsAsked((1, 3), START_MS + ACTION_MS)
+    assert next_due_ms(played.state) == START_MS + ACTION_MS
+    played.do(seed(played, 3), 3)
+    assert waiting(played.state) == (1,)
+    assert not played.all(table.CardsRequested)
+    played.do(seed(played, 1), 1)
+    given = (table.SeatSeed(3, 1, CHAINS[3][1]), table.SeatSeed(1, 1, CHAINS[1][1]))
+    assert played.last(table.CardsRequested).seeds == given
+    assert played.turn_seat is not None
+
+
+def test_a_chain_goes_on_from_hand_to_hand_and_only_with_its_next_element() -> None:
+    played = asked(1)
+    for wrong in (CHAINS[1][0], CHAINS[1][2], bytes(32)):
+        given = commands.GiveSeed(played.last(table.HandStarted).hand_id, wrong.hex())
+        assert played.refusal(given, 1) == "wrong_seed"
+    played.do(seed(played, 1), 1)
+    assert played.refusal(seed(played, 1), 1) == "no_seed_due"
+    played.play(f"{played.turn_seat} bring_in")
+    while played.state.hand is not None:
+        played.play(f"{played.turn_seat} fold")
+    played.deal()
+    assert played.refusal(seed(played, 1), 1) == "wrong_seed", "used for the hand before"
+    played.do(seed(played, 1, 2), 1)
+    assert played.last(table.CardsRequested).seeds == (table.SeatSeed(1, 2, CHAINS[1][2]),)
+
+
+@pytest.mark.parametrize("text", ["", "00", "zz" * 32, "0" * 63, "00" * 33, " " + "00" * 31 + "0"])
+def test_what_is_no_seed_is_refused(text: str) -> None:
+    played = asked(1)
+    given = commands.GiveSeed(played.last(table.HandStarted).hand_id, text)
+    assert played.refusal(given, 1) == "bad_seed"
+    if text:
+        assert played.refusal(commands.BringSeeds(text), 2) == "bad_seed"
+
+
+def test_a_seed_is_for_the_hand_that_it_names_and_for_who_is_asked() -> None:
+    played = asked(1)
+    assert played.refusal(commands.GiveSeed("another", CHAINS[1][1].hex()), 1) == "no_seed_due"
+    assert played.refusal(seed(played, 2), 2) == "no_seed_due"
+    assert played.refusal(tip(2), 1) == "seed_due"
+
+
+def test_who_keeps_his_seed_back_voids_the_hand_before_any_card_and_sits_out() -> None:
+    played = asked(1, 2)
+    before = {1: 100, 2: 100, 3: 100}
+    played.do(seed(played, 2), 2)
+    played.expire()
+    withheld = played.last(table.SeedsWithheld)
+    assert (withheld.seats, withheld.seeds) == ((1,), (table.SeatSeed(2, 1, CHAINS[2][1]),))
+    assert not played.all(table.CardsDealt)
+    assert not played.all(table.CardsRequested)
+    assert played.stacks == before, "the antes are back"
+    assert "seat 1" in played.last(table.HandVoided).reason
+    assert played.last(table.SatOut) == table.SatOut(1, "withheld_seed")
+    assert played.owner(1).sitting_out
+    assert played.owner(1).seed == b""
+    played.deal()
+    assert played.last(table.SeedsAsked).seats == (2,)
+    played.do(seed(played, 2, 2), 2)
+    assert {card.seat for card in played.last(table.CardsDealt).cards} == {2, 3}
+
+
+def test_who_withheld_comes_back_without_a_chain_or_with_a_new_one() -> None:
+    played = asked(1)
+    played.expire()
+    played.do(commands.ComeBack(), 1).deal()
+    assert len(played.all(table.SeedsAsked)) == 1, "nobody is asked in the second hand"
+    played.do(tip(3), 1)
+    assert played.owner(1).seed == CHAINS[3][0]
+
+
+def test_just_before_the_time_is_up_nobody_has_withheld_anything() -> None:
+    played = asked(1)
+    due = next_due_ms(played.state)
+    assert due is not None
+    played.now = due - 1
+    played.do(commands.ExpireTurn(due))
+    assert waiting(played.state) == (1,)
+    played.do(seed(played, 1), 1)
+    assert played.turn_seat is not None
+
+
+def test_the_rooms_own_absence_costs_nobody_his_seat() -> None:
+    played = asked(1)
+    played.now += 60_000
+    played.do(commands.EndOutage(START_MS, played.now))
+    assert next_due_ms(played.state) == played.now + ACTION_MS
+
+
+def test_who_leaves_while_his_seed_is_waited_for_is_paid_when_the_hand_is_void() -> None:
+    played = asked(1)
+    played.do(commands.Leave(), 1)
+    played.expire()
+    assert played.last(table.PlayerLeft).amount == 100
+    assert played.state.seats[0] is None
+
+
+def test_a_chain_can_be_laid_down_and_brought_again_says_nothing() -> None:
+    played = Table(STUD)
+    played.seat(1, 100)  # alone
+    played.do(tip(1), 1)
+    count = len(played.events)
+    played.do(tip(1), 1)
+    assert len(played.events) == count
+    played.do(commands.BringSeeds(""), 1)
+    assert played.last(table.SeedsBrought) == table.SeedsBrought(1, b"")
+    assert played.refusal(tip(1), player="a stranger") == "not_seated"
+
+
+def test_commitments_are_numbered_and_chained_in_an_epoch() -> None:
+    played = asked()
+    first = played.last(table.DeckCommitted)
+    assert (first.seq, first.previous) == (1, bytes(32))
+    while played.state.hand is not None:
+        played.play(f"{played.turn_seat} {'bring_in' if 'bring_in' in played.turn else 'fold'}")
+    played.deal()
+    second = played.last(table.DeckCommitted)
+    assert (second.seq, second.previous) == (2, first.hash)
+    played.state.hand = played.state.turn = None
+    played.state.epoch += 1
+    for one in played.state.seats:
+        if one is not None:
+            one.stack = 100
+    played.money = played.state.chips = 300
+    played.deal()
+    third = played.last(table.DeckCommitted)
+    assert (third.seq, third.previous) == (1, second.hash)
+
+
+def test_another_epoch_knows_no_chain_and_calls_off_a_hand_that_waits_for_one() -> None:
+    """What was given in the lost part of the one before is not known: no element may be asked for twice."""
+    played = asked(1)
+    played.state.epoch += 1
+    played.do(commands.EndOutage(played.now, played.now))
+    assert "restarted" in played.last(table.HandVoided).reason
+    assert not played.all(table.SeedsWithheld)
+    assert not played.owner(1).sitting_out
+    played.deal()
+    assert len(played.all(table.SeedsAsked)) == 1
+    assert played.turn_seat is not None
+    assert played.owner(1).seed_epoch == 1
+    played.do(tip(1), 1)
+    assert played.owner(1).seed_epoch == 2
+
+
+def test_a_commitment_that_was_not_asked_for_is_refused_or_ignored() -> None:
+    played = asked(1)
+    request = played.last(table.DeckRequested)
+    answer = committed(request)
+    version = len(played.events)
+    played.do(answer)
+    assert len(played.events) == version, "nobody waits for it any more"
+    fresh = Table(STUD)
+    for seat in (1, 2):
+        fresh.seat(seat, 100)
+    fresh.state.next_hand_ms = fresh.now
+    before = decide(fresh.state, commands.ExpireTurn(fresh.now), now_ms=fresh.now, arrived_at_ms=fresh.now)
+    with pytest.raises(ValueError, match="not a deck for"):
+        decide(before.state, replace(answer, hand_id="other"), now_ms=fresh.now, arrived_at_ms=fresh.now)  # type: ignore[union-attr]
