@@ -2,10 +2,12 @@
 
 import random
 
+from brelan.eventlog.keys import Service
 from brelan.events import commands, money, table
 from brelan.events.dealing import Dealt, SealedRecord
 from brelan.events.envelope import CommandRefused, PlayerCommanded, TableCommitted, TurnExpired, encode
 from brelan.events.money import CashierRequested, WalletReplied, WalletRequested
+from brelan.telemetry import metrics
 
 LARGEST = 2**64 - 1  # what fits into a message
 LARGE = 5_000_000  # bytes
@@ -22,6 +24,8 @@ OF_STREAMS: dict[str, bytes] = {
     "time-outs": encode(TurnExpired("s00-nobody", commands.ExpireTurn(1))),
 }
 MEANT_FOR = {"commands": {"commands", "time-outs"}, "feed": {"feed", "refusal"}}
+ELSEWHERE = "s01-other"
+PLAYERS = tuple(table.HandSeat(seat, f"p{seat}", "P", 4000) for seat in (1, 2))
 
 
 def no_message(inbox: str) -> dict[str, bytes]:
@@ -48,3 +52,11 @@ def no_message(inbox: str) -> dict[str, bytes]:
         if stream not in MEANT_FOR.get(inbox, {inbox})
     }
     return rubbish | strange
+
+
+def committed(*events: table.TableEvent, table_id: str = "s00-nobody", version: int = 1) -> bytes:
+    return encode(TableCommitted(table_id, 1, version, 1, events))
+
+
+def buried_by(service: Service) -> float:
+    return float(metrics.dead_letters.labels(service.value)._value.get())
