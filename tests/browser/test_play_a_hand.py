@@ -175,3 +175,23 @@ def test_when_the_gateway_dies_in_mid_hand_the_page_comes_back_to_where_it_was(r
             assert player.own_cards.evaluate_all("all => all.map((it) => it.dataset.card)")[: len(held)] == held
         player.play_to_the_end(player.wait_for_cards(), by_mouse)
         player.leave()
+
+
+def test_a_deal_is_verified_in_the_browser_by_what_it_remembers(room: Room, open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    player = Player(page, room.url)
+    player.register(a_name())
+    player.open_table("stud")
+    player.sit_down()
+    for _ in range(2):  # the first hand may have begun before the chain was there
+        hand_id = player.wait_for_cards()
+        assert player.play_to_the_end(hand_id, by_mouse)
+    player.leave()
+    page.get_by_test_id("nav-hands").click()
+    page.locator(f'[data-testid="hand-row"][data-hand="{hand_id}"] a').click()
+    deal = page.get_by_test_id("deal")
+    deal.get_by_role("button").click()
+    expect(page.get_by_test_id("deal-verdict")).to_have_class("won")
+    expect(deal.locator("li")).to_have_count(13)  # the twelve checks of the record, and this browser's own memory
+    expect(deal.locator("li.lost")).to_have_count(0)
+    expect(deal.get_by_role("link")).to_have_attribute("download", f"{hand_id}.json")

@@ -32,7 +32,7 @@ FOUND = {
     "ledger_forgets_ids": ("d1", 30, WALLET, "no table is frozen"),
     "message_lost_on_its_way": ("d0", 5, "none", "a client misses nothing"),
     "neither_fence_nor_version_checked": ("d0", 30, OWNERS, "an overtaken owner writes nothing"),
-    "odd_chip_lost": ("d7", 60, "none", "no table is frozen"),
+    "odd_chip_lost": ("d1", 200, "none", "no table is frozen"),
     "outage_not_ended": ("d1", 30, "room_stopped", "nobody is timed out by an outage"),
     "refund_forgotten": ("d1", 30, WALLET, "everything is settled in the end"),
     "reply_applied_twice": ("d4", 30, WALLET, "wallet and tables agree"),
