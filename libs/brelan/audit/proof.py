@@ -94,6 +94,8 @@ async def prove(log: Log, table_id: str, archive: Entries | None = None) -> Proo
             if entry.at_ms != proof.state.version + 1:
                 proof.problems.append(f"after version {proof.state.version} comes {entry.id}")
             _fold(proof, decode_committed(entry.data), at_snapshot)
+    if at_snapshot is not None and at_snapshot.version > proof.state.version:
+        proof.problems.append(f"the log ends with version {proof.state.version}, the snapshot is of a later one")
     return proof
 
 

@@ -21,9 +21,10 @@ from brelan.ledger.decide import PAID_ALREADY
 from brelan.rules.invariants import violations
 from brelan.rules.state import TableState, Transfer
 from brelan.rules.table import escrow
+from brelan.sql.engine import DatabaseError
 from brelan.telemetry import metrics
 
-TRIES = 20  # a table that moves while the ledger is read is looked at again
+TRIES = 20  # a table that moves while log and ledger are read is looked at again
 PAUSE_SECONDS = 0.05
 
 logger = structlog.get_logger(__name__)
@@ -44,32 +45,28 @@ class TableReport(msgspec.Struct):
 
 
 async def verify_table(log: Log, books: Books, table_id: str, archive: Entries | None = None) -> TableReport:
-    report = TableReport(table_id)
-    for _ in range(TRIES):
+    """Raises LogUnavailable, DatabaseUnavailable; what cannot be read is a problem of this table."""
+    try:
         proof = await prove(log, table_id, archive)
-        state = proof.state
-        report = TableReport(
-            table_id,
-            entries=proof.entries,
-            snapshot_version=proof.snapshot_version,
-            problems=proof.problems,
-            archived=proof.archived,
-            begins_after=proof.begins_after,
-        )
-        report.version = state.version
-        report.escrow = escrow(state)
-        report.problems += violations(state)
-        await _compare_with_ledger(books, state, report)
-        if await log.last_id(keys.table_log(table_id)) == f"{state.version}-0":
-            break
-        await asyncio.sleep(PAUSE_SECONDS)
-    if report.difference:
-        report.problems.append(f"the ledger's escrow differs from the table by {report.difference}")
-    return report
-
-
-async def _compare_with_ledger(books: Books, state: TableState, report: TableReport) -> None:
-    report.difference = await escrow_difference(books, state)
+        difference = await _settled_difference(log, books, table_id)
+        wrong = [*proof.problems, *violations(proof.state)]
+    except (LogUnavailable, BooksUnavailable, DatabaseError):
+        raise
+    except Exception as error:  # noqa: BLE001 - damaged: there is no telling how
+        return TableReport(table_id, problems=[f"its log cannot be read: {error!r}"])
+    if difference:
+        wrong.append(f"the ledger's escrow differs from the table by {difference}")
+    return TableReport(
+        table_id,
+        entries=proof.entries,
+        version=proof.state.version,
+        snapshot_version=proof.snapshot_version,
+        escrow=escrow(proof.state),
+        difference=difference,
+        problems=wrong,
+        archived=proof.archived,
+        begins_after=proof.begins_after,
+    )
 
 
 async def escrow_difference(books: Books, state: TableState) -> int:
@@ -97,13 +94,22 @@ async def audit_escrow(logs: Mapping[str, Log], books: Books) -> dict[str, int]:
     found = {}
     for shard, log in logs.items():
         for table_id in await log.hash_all(keys.tables(shard)):
-            if difference := await _settled_difference(log, books, table_id):
+            try:
+                difference = await _settled_difference(log, books, table_id)
+            except (LogUnavailable, BooksUnavailable):
+                raise
+            except Exception as error:  # noqa: BLE001 - the others are audited all the same
+                logger.error("escrow cannot be audited", table=table_id, reason=repr(error))
+                continue
+            if difference:
                 found[table_id] = difference
     return found
 
 
 async def _settled_difference(log: Log, books: Books, table_id: str) -> int:
-    """0 also for a table that never holds still: it is looked at again the next time."""
+    """What is wrong is wrong at every look. What is only on its way, between a look at the log and one at the books, is
+    not: also at a table that never holds still."""
+    difference = 0
     for _ in range(TRIES):
         state = await load_table(log, table_id)
         difference = await escrow_difference(books, state)
@@ -112,7 +118,7 @@ async def _settled_difference(log: Log, books: Books, table_id: str) -> int:
         await asyncio.sleep(PAUSE_SECONDS)
         if await log.last_id(keys.table_log(table_id)) == f"{state.version}-0":
             return difference
-    return 0
+    return difference
 
 
 async def audit_escrow_until(stop: asyncio.Event, logs: Mapping[str, Log], books: Books, seconds: float) -> None:

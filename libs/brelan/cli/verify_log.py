@@ -15,6 +15,7 @@ from brelan.cli.running import event_log_url, room_settings
 from brelan.eventlog.log import LogUnavailable
 from brelan.eventlog.redis_log import RedisStore
 from brelan.eventlog.server import ServerError
+from brelan.ledger.books import BooksUnavailable
 from brelan.settings import RoomSettings
 from brelan.sql.books import SqlBooks
 from brelan.sql.engine import DatabaseError
@@ -33,7 +34,7 @@ def verify_log(data: Path | None, as_json: bool, quick: bool) -> None:
     settings = room_settings(data)
     try:
         report = asyncio.run(_verify(settings, quick))
-    except (LogUnavailable, DatabaseError, ServerError) as error:
+    except (LogUnavailable, BooksUnavailable, DatabaseError, ServerError) as error:
         click.echo(f"brelan verify-log: {error}", err=True)
         sys.exit(2)
     click.echo(msgspec.json.encode(report) if as_json else _sentences(report))
