@@ -14,10 +14,10 @@ from brelan.audit.proof import ArchivedEntries, prove
 from brelan.backups import room as backups
 from brelan.backups.database import held
 from brelan.backups.event_log import EPOCHS_AHEAD, LEFT_OUT, WALLET, BackupError, shard_keys
-from brelan.cli.running import announced
+from brelan.cli.running import RESTORING, announced
 from brelan.eventlog import keys
 from brelan.eventlog.keys import FAMILIES
-from brelan.eventlog.server import EmbeddedServer
+from brelan.eventlog.server import EmbeddedServer, ServerError
 from brelan.eventlog.tables import load_table
 from brelan.events.envelope import decode_epoch
 from brelan.settings import RoomSettings
@@ -68,11 +68,11 @@ def played(tmp_path: Path) -> Iterator[Played]:
         yield room
 
 
-def brelan(*arguments: str, data: Path) -> subprocess.CompletedProcess[str]:
+def brelan(*arguments: str, data: Path, **changes: str) -> subprocess.CompletedProcess[str]:
     env = clean_environment()
     return subprocess.run(
         [sys.executable, "-m", "brelan.cli", *arguments],
-        env={**env, "BRELAN_DATA": str(data), "BRELAN_SHARDS": "1"},
+        env={**env, "BRELAN_DATA": str(data), "BRELAN_SHARDS": "1", **changes},
         capture_output=True,
         text=True,
         timeout=100,
@@ -163,6 +163,63 @@ async def test_a_room_that_is_there_is_never_restored_over(played: Played, tmp_p
         await backups.restore(played.settings, backup)
     with pytest.raises(BackupError, match="BRELAN_SHARDS=1"):
         await backups.restore(RoomSettings(data=tmp_path / "new", shards=2), backup)
+
+
+def everything(folder: Path) -> dict[str, bytes | None]:
+    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
+
+
+async def test_what_fails_leaves_nothing(played: Played, tmp_path: Path) -> None:
+    """A failed restore is not half a room that begins with the old books and an empty log."""
+    backup = tmp_path / "backup"
+    async with played.room() as room:
+        await room.open()
+        await room.play(5)
+        with announced(played.settings.data, played.server.url):
+            await backups.take(played.settings, backup)
+
+    none = await asyncio.to_thread(brelan, "backup", "--to", str(tmp_path / "b"), data=tmp_path / "none")
+    assert (none.returncode, (tmp_path / "b").exists()) == (1, False), none.stderr
+
+    def restore(name: str, **changes: str) -> subprocess.CompletedProcess[str]:
+        return brelan("restore", "--from", str(backup), data=tmp_path / name, **changes)
+
+    done = await asyncio.to_thread(restore, "away", BRELAN_REDIS_URL="redis://127.0.0.1:1/0")
+    assert (done.returncode, (tmp_path / "away").exists()) == (1, False), done.stderr
+
+    done = await asyncio.to_thread(restore, "taken", BRELAN_REDIS_URL=played.server.url)
+    assert "has something of shard" in done.stderr
+    assert not (tmp_path / "taken").exists()
+
+    old = tmp_path / "old"
+    old.mkdir()
+    (old / "brelan.db").write_text("books of another room")
+    before = everything(old)
+    done = await asyncio.to_thread(restore, "old")
+    assert "is there already" in done.stderr
+    assert everything(old) == before
+
+
+async def test_a_restore_that_was_killed_is_no_room(played: Played, tmp_path: Path) -> None:
+    backup, data = tmp_path / "backup", tmp_path / "half"
+    async with played.room() as room:
+        await room.open()
+        with announced(played.settings.data, played.server.url):
+            await backups.take(played.settings, backup)
+    data.mkdir()
+    (data / RESTORING).touch()
+    for arguments in (
+        ["up", "--port", "0", "--no-bots"],
+        ["keys"],
+        ["verify-log"],
+        ["backup", "--to", f"{tmp_path}/b"],
+    ):
+        done = await asyncio.to_thread(brelan, *arguments, data=data)
+        assert done.returncode, arguments
+        assert "restore again" in done.stderr, (arguments, done.stderr)
+    with pytest.raises(ServerError, match="restore again"):
+        await backups.restore(RoomSettings(data=data, shards=1), backup)
+    assert {path.name for path in data.iterdir()} <= {RESTORING, "room.lock"}
 
 
 async def test_nothing_is_booked_while_it_is_held_and_the_copy_is_of_that_moment(sql_url: str, tmp_path: Path) -> None:

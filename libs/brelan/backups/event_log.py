@@ -3,7 +3,7 @@
 A shard's keys lie in one slot, so one script sees them all at once; the script blocks the shard for milliseconds.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -86,10 +86,16 @@ async def dump_shard(store: RedisStore, shard: str) -> ShardDump:
     raise BackupError(f"tables are being opened on shard {shard} all the time: try again.")
 
 
+async def check_empty(store: RedisStore, shards: Sequence[str]) -> None:
+    """Raises LogUnavailable, BackupError."""
+    for shard in (WALLET, *shards):
+        names = shard_keys(shard, [])
+        if await store.read(shard, "EXISTS", *names):
+            raise BackupError(f"the event log has something of shard {shard} already: restore into an empty one.")
+
+
 async def restore_shard(store: RedisStore, dump: ShardDump) -> int:
     """Onto a server that has nothing of it. How many keys. Raises LogUnavailable, BackupError."""
-    if dump.shard != WALLET and await store.log(dump.shard).hash_all(keys.tables(dump.shard)):
-        raise BackupError(f"the event log has tables of shard {dump.shard} already: restore into an empty one.")
     for some in _chunks(dump.keys):
         try:
             await store.append_many(dump.shard, [("RESTORE", one.key, 0, one.data) for one in some])

@@ -5,6 +5,7 @@ import contextlib
 import hashlib
 import shutil
 import time
+from collections.abc import AsyncIterator, Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -17,13 +18,15 @@ from brelan.backups.event_log import (
     WALLET,
     BackupError,
     begin_anew,
+    check_empty,
     dump_shard,
     read_dump,
     restore_shard,
     write_dump,
 )
-from brelan.cli.running import event_log_url, keep_shards
+from brelan.cli.running import RESTORING, check_whole, event_log_url, keep_shards
 from brelan.eventlog.redis_log import RedisStore
+from brelan.eventlog.server import EmbeddedServer
 from brelan.settings import RoomSettings
 from brelan.sql.engine import create_engine, reading
 from brelan.sql.schema import ledger_postings, ledger_transfers, ledger_writer
@@ -55,7 +58,17 @@ class Lost(msgspec.Struct, frozen=True):
 
 async def take(settings: RoomSettings, folder: Path) -> Manifest:
     """Raises BackupError, LogUnavailable, DatabaseError, ServerError."""
-    _make(folder)
+    _check_own(folder)
+    with _whole_or_nothing(folder):
+        return await _take(settings, folder)
+
+
+def _check_own(folder: Path) -> None:
+    if folder.exists() and any(folder.iterdir()):
+        raise BackupError(f"{folder} is not empty: a backup goes into a folder of its own.")
+
+
+async def _take(settings: RoomSettings, folder: Path) -> Manifest:
     async with event_log_url(settings) as url, contextlib.AsyncExitStack() as closing:
         store = RedisStore(url)
         closing.push_async_callback(store.close)
@@ -83,14 +96,27 @@ async def take(settings: RoomSettings, folder: Path) -> Manifest:
     return manifest
 
 
-def _make(folder: Path) -> None:
-    if folder.exists() and any(folder.iterdir()):
-        raise BackupError(f"{folder} is not empty: a backup goes into a folder of its own.")
+@contextlib.contextmanager
+def _whole_or_nothing(folder: Path) -> Iterator[None]:
+    """While it is filled. When that fails, what has come into it goes again, and the folder with it if it is new."""
+    is_new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    before = set(folder.iterdir())
+    try:
+        yield
+    except BaseException:
+        for path in set(folder.iterdir()) - before:
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+        if is_new:
+            folder.rmdir()
+        raise
 
 
 def _copy_files(keys_from: Path, files_from: Path, keys_to: Path, files_to: Path) -> None:
-    shutil.copytree(keys_from, keys_to)
+    shutil.copytree(keys_from, keys_to, dirs_exist_ok=True)
     for name in BESIDE:
         if (files_from / name).is_file():
             (files_to / name).parent.mkdir(exist_ok=True, mode=0o700)
@@ -121,29 +147,42 @@ async def restore(settings: RoomSettings, folder: Path) -> Manifest:
     manifest = read_manifest(folder)
     if manifest.shards != settings.shards:
         raise BackupError(f"the room had {manifest.shards} shards: set BRELAN_SHARDS={manifest.shards}.")
-    _make_room(settings)
-    await restore_database(folder, settings.database_url)
-    _copy_files(folder / "keys", folder, settings.key_folder, settings.data)
-    async with event_log_url(settings) as url, contextlib.AsyncExitStack() as closing:
-        store = RedisStore(url)
-        closing.push_async_callback(store.close)
-        for shard in (WALLET, *settings.shard_names):
-            await restore_shard(store, read_dump(folder, shard))
-        for shard in settings.shard_names:
-            await begin_anew(store, shard)
+    _check_room_for(settings)
+    data = settings.data.absolute()
+    with _whole_or_nothing(data), _whole_or_nothing(settings.key_folder.absolute()):
+        mark = data / RESTORING
+        mark.touch(exist_ok=False)
+        keep_shards(data, settings.shards)
+        _copy_files(folder / "keys", folder, settings.key_folder, data)
+        async with _new_log(settings) as url, contextlib.AsyncExitStack() as closing:
+            store = RedisStore(url)
+            closing.push_async_callback(store.close)
+            await check_empty(store, settings.shard_names)
+            await restore_database(folder, settings.database_url)
+            for shard in (WALLET, *settings.shard_names):
+                await restore_shard(store, read_dump(folder, shard))
+            for shard in settings.shard_names:
+                await begin_anew(store, shard)
+        mark.unlink()
     return manifest
 
 
-def _make_room(settings: RoomSettings) -> None:
+def _check_room_for(settings: RoomSettings) -> None:
     data = settings.data.absolute()
+    check_whole(data)
     if (data / "redis").exists() and not settings.redis_url:
         raise BackupError(f"there is a room in {data} already: restore into another folder.")
     if settings.key_folder.exists():
         raise BackupError(f"there are keys in {settings.key_folder} already: restore into another folder.")
-    data.mkdir(parents=True, exist_ok=True, mode=0o700)
-    keep_shards(data, settings.shards)
-    if not settings.redis_url:
-        (data / "redis").mkdir(mode=0o700)
+
+
+@contextlib.asynccontextmanager
+async def _new_log(settings: RoomSettings) -> AsyncIterator[str]:
+    if settings.redis_url:
+        yield settings.redis_url
+        return
+    async with EmbeddedServer(settings.data / "redis", durable=True) as server:
+        yield server.url
 
 
 async def lost_since(manifest: Manifest, old_database: str) -> Lost:

@@ -11,7 +11,7 @@ import click
 import httpx2
 
 from brelan.cli.running import room_settings
-from brelan.cli.setup import operator_file
+from brelan.cli.setup import operator_file, read_operator
 from brelan.client import Client, ClientError
 
 Ask = Callable[[Client], Awaitable[dict[str, Any]]]
@@ -86,7 +86,7 @@ def _asked(name: str, url: str, data: Path | None, ask: Ask) -> dict[str, Any]:
     """The answer; or a sentence, and the exit code 1."""
     path = operator_file(room_settings(data).data.absolute())
     try:
-        operator = json.loads(path.read_text())
+        operator = read_operator(path)
         return asyncio.run(_as_operator(url, operator, ask))
     except OSError as error:
         click.echo(f"brelan {name}: the operator's key {path} cannot be read ({error.strerror})", err=True)

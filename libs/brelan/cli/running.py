@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import secrets
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from brelan.settings import RoomSettings
 from brelan.telemetry.service import sentences_of
 
 _FILE = "running.json"
+RESTORING = "restoring"  # lies in the folder of a room that is not whole yet
 
 
 def room_settings(data: Path | None) -> RoomSettings:
@@ -28,9 +30,32 @@ def keep_shards(folder: Path, shards: int) -> None:
     """A room's number of shards is fixed for its life: a table's id names its shard. Raises ServerError."""
     path = folder / "shards"
     if not path.exists():
-        path.write_text(f"{shards}\n")
+        write_whole(path, f"{shards}\n")
     elif (before := path.read_text().strip()) != str(shards):
         raise ServerError(f"the room in {folder} has {before} shards, not {shards}: set BRELAN_SHARDS={before}.")
+
+
+def write_whole(path: Path, text: str, mode: int = 0o644) -> None:
+    """Whole or not at all, whenever this ends: written beside it, then renamed."""
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    try:
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def check_whole(folder: Path) -> None:
+    """A room of which only a part was restored must not begin: its log and its books are of two rooms. Raises
+    ServerError."""
+    if (folder / RESTORING).exists():
+        raise ServerError(
+            f"the room in {folder} is being restored, or that was broken off. If nobody is at it any more, remove the "
+            "folder and restore again."
+        )
 
 
 @contextlib.contextmanager
@@ -50,6 +75,7 @@ def announced(folder: Path, redis_url: str) -> Iterator[None]:
 async def event_log_url(settings: RoomSettings) -> AsyncIterator[str]:
     """The log that BRELAN_REDIS_URL names, that of the running room, or the folder's own, served meanwhile."""
     folder = settings.data.absolute()
+    check_whole(folder)
     if url := settings.redis_url or _running_url(folder):
         yield url
         return

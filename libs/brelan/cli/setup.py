@@ -4,8 +4,8 @@
 """
 
 import asyncio
+import errno
 import json
-import os
 import secrets
 import sys
 from collections.abc import Callable
@@ -14,11 +14,13 @@ from typing import Any
 
 import click
 import httpx2
+import msgspec
 
 from brelan.auth.accounts import AccountStore
-from brelan.cli.running import room_settings
+from brelan.cli.running import check_whole, room_settings, write_whole
 from brelan.client import Client, ClientError
 from brelan.deck.keys import ensure_keys
+from brelan.eventlog.server import ServerError
 from brelan.sql import migrate
 
 TABLES = (("stud", "2-4", "Stud 2-4"), ("draw", "2-4", "Draw 2-4"))
@@ -28,8 +30,18 @@ def operator_file(folder: Path) -> Path:
     return folder / "keys" / "operator.json"
 
 
+def read_operator(path: Path) -> dict[str, str]:
+    """Name and password. Raises OSError that says so when they are not in there."""
+    try:
+        operator = msgspec.json.decode(path.read_bytes(), type=dict[str, str])
+        return {"name": operator["name"], "password": operator["password"]}
+    except (msgspec.MsgspecError, KeyError):
+        raise OSError(errno.EINVAL, "it holds no name and password; put the file from a backup there") from None
+
+
 async def prepare(folder: Path, sql_url: str) -> dict[str, str]:
     """Keys, database schema and the operator's account, each made when it is missing. Returns the operator."""
+    check_whole(folder)
     ensure_keys(folder)
     await migrate(sql_url)
     return await _operator(sql_url, operator_file(folder))
@@ -37,7 +49,7 @@ async def prepare(folder: Path, sql_url: str) -> dict[str, str]:
 
 async def _operator(sql_url: str, path: Path) -> dict[str, str]:
     """The operator's account; its password lies beside the keys. A file without its account is made good too."""
-    operator = _operator_secret(path)
+    operator = operator_secret(path)
     accounts = AccountStore(sql_url)
     try:
         if await accounts.by_name(operator["name"]) is None:
@@ -47,13 +59,11 @@ async def _operator(sql_url: str, path: Path) -> dict[str, str]:
     return operator
 
 
-def _operator_secret(path: Path) -> dict[str, str]:
+def operator_secret(path: Path) -> dict[str, str]:
     if path.exists():
-        return dict(json.loads(path.read_text()))
+        return read_operator(path)
     operator = {"name": "operator", "password": secrets.token_urlsafe(18)}
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        json.dump(operator, file)
+    write_whole(path, json.dumps(operator), 0o600)
     return operator
 
 
@@ -78,6 +88,9 @@ def keys(data: Path | None) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         asyncio.run(prepare(folder, settings.database_url))
+    except ServerError as error:
+        click.echo(f"brelan keys: {error}", err=True)
+        sys.exit(1)
     except OSError as error:
         click.echo(f"brelan keys: {folder} cannot be used: {error.strerror}", err=True)
         sys.exit(1)
@@ -91,7 +104,7 @@ def furnish(url: str, data: Path | None) -> None:
     """Open one table of each game when the room has none."""
     settings = room_settings(data)
     try:
-        operator = json.loads(operator_file(settings.data.absolute()).read_text())
+        operator = read_operator(operator_file(settings.data.absolute()))
     except OSError as error:
         click.echo(f"brelan furnish: the operator's key cannot be read ({error.strerror}); run brelan keys", err=True)
         sys.exit(1)

@@ -19,7 +19,7 @@ import click
 import httpx2
 
 from brelan.cli.children import Child, ChildError, say
-from brelan.cli.running import announced, keep_shards, room_settings
+from brelan.cli.running import announced, check_whole, keep_shards, room_settings
 from brelan.cli.setup import furnish_room, prepare
 from brelan.eventlog.server import EmbeddedServer, ServerError
 from brelan.settings import RoomSettings
@@ -68,6 +68,7 @@ async def run(settings: RoomSettings, port: int, *, bots: bool, think: float, ha
     with _folder(settings.data) as folder:
         async with contextlib.AsyncExitStack() as room:
             say("room", f"data in {folder}")
+            check_whole(folder)
             keep_shards(folder, settings.shards)
             redis_url, broker_url = await _servers(room, settings, folder)
             sql_url = settings.database_url
