@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -16,7 +17,11 @@ from brelan.client import Client, ClientError
 
 Ask = Callable[[Client], Awaitable[dict[str, Any]]]
 
-url_option = click.option("--url", default="http://127.0.0.1:8000", show_default=True, help="The room.")
+url_option = click.option(
+    "--url",
+    default=lambda: f"http://127.0.0.1:{os.environ.get('BRELAN_PORT', '8000')}",
+    help="The room. [default: here, on BRELAN_PORT or 8000]",
+)
 data_option = click.option(
     "--data", type=click.Path(path_type=Path), help="Folder with the operator's key. [BRELAN_DATA, default var]"
 )

@@ -360,6 +360,7 @@ class HandAtWork:
         self.table_id, self.trace = message.table_id, message.trace
         self.cause, self.outputs, self.deck = cause, outputs, deck
         self.happened: list[AnyDeckEvent] = []
+        self._fair: tuple[Deck, FairHand] | None = None
 
     def happens(self, event: AnyDeckEvent) -> None:
         self.happened.append(event)
@@ -369,9 +370,11 @@ class HandAtWork:
         return self.fair().root_of(order)
 
     def fair(self) -> FairHand:
-        fair = self.deck.fair()
-        assert fair is not None
-        return fair
+        if self._fair is None or self._fair[0] is not self.deck:
+            fair = self.deck.fair()
+            assert fair is not None
+            self._fair = self.deck, fair
+        return self._fair[1]
 
 
 def seed_of(given: table.SeatSeed) -> Seed:

@@ -41,7 +41,7 @@ class FairHand:
         self._held: dict[int, list[tuple[int, int]]] = {}  # by seat: epoch and leaf, parallel to its cards
         self._dealt: dict[int, list[tuple[int, int]]] = {}  # by seat: all it ever got
         self._deals: list[Deal] = []
-        self._public: dict[tuple[int, int], Opening] = {}
+        self._public: dict[tuple[int, int], None] = {}  # what everybody sees, in the order it was opened
         self._begun = False
 
     # --- chance for the state machine ---------------------------------------------------------------------------
@@ -116,14 +116,10 @@ class FairHand:
             self._held.setdefault(seat, []).append((epoch, leaf))
             self._dealt.setdefault(seat, []).append((epoch, leaf))
         if face in {"up", "common"}:
-            self._open((epoch, leaf))
+            self._public[epoch, leaf] = None
 
     def _show(self, seat: int) -> None:
-        for place in self._held.get(seat, ()):
-            self._open(place)
-
-    def _open(self, place: tuple[int, int]) -> None:
-        self._public[place] = self._opening(place)
+        self._public |= dict.fromkeys(self._held.get(seat, ()))
 
     def _opening(self, place: tuple[int, int]) -> Opening:
         epoch, leaf = place
@@ -166,7 +162,7 @@ class FairHand:
             self._transcript.hex(),
             self.roots,
             self.deals,
-            tuple(self._public.values()),
+            tuple(map(self._opening, self._public)),
         )
 
 
