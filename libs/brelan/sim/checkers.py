@@ -227,6 +227,10 @@ class Auditor:
                     "starts a second time",
                 )
                 table.started.add(hand_id)
+            case facts.HandVoided(hand_id=hand_id, stacks=stacks) if state.hand is not None:
+                before = {(player.seat, player.starting_stack) for player in state.hand.players}
+                back = {(stack.seat, stack.amount) for stack in stacks}
+                self.check("a void hand gives every bet back", back == before, hand_id, back, "instead of", before)
             case _:
                 pass
 

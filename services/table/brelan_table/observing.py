@@ -13,6 +13,8 @@ def observe(event: TableEvent, game: Game) -> None:
             metrics.hands_completed.labels(game=game).inc()
         case table.HandVoided():
             metrics.hands_voided.labels(game=game).inc()
+        case table.SeedsWithheld():
+            metrics.seeds_withheld.inc(len(event.seats))
         case table.BetPlaced():
             metrics.actions.labels(game=game, kind=event.kind).inc()
         case table.Folded():
