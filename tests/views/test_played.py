@@ -42,10 +42,10 @@ class Played:
         self.holes: list[dict[int, HoleCards]] = []
 
 
-async def play(game: str, seed: int) -> Played:
+async def play(game: str, seed: int, room: SmallRoom | None = None) -> Played:
     """Random play with everything that happens at a table: time-outs, sitting out, leaving, topping up, showing."""
     chance = random.Random(seed)
-    room = SmallRoom()
+    room = room or SmallRoom()
     config = msgspec.structs.replace(STUD if game == "stud" else DRAW, hand_pause_ms=chance.choice((0, 1000)))
     await room.open(config)
     played = Played()
