@@ -1,6 +1,6 @@
 // My seeds for the deal (docs/fairness.md): a hash chain of this browser's own, its tip brought when I sit down, its next
-// element given for every hand once the dealer has signed the deck. Kept for the session, so that a reload goes on with
-// it. Without WebCrypto (a page that is not secure) no chain is brought: I play, and contribute nothing.
+// element given for every hand once the dealer has signed the deck. Kept in this browser, so that a reload, or another tab
+// at the same table, goes on with it. Without WebCrypto (a page that is not secure) I bring none, and play all the same.
 import { commitmentHash, isCommitted, sha256, toHex } from "./verify_deal.js";
 import { seatAt } from "./table_state.js";
 
@@ -20,25 +20,26 @@ function remember(handId, given) {
 
 export class Seeds {
   constructor(tableId) {
-    this.key = "brelan.seeds." + tableId;
-    const kept = read(sessionStorage, this.key);
-    Object.assign(this, { elements: null, secret: null, epoch: null, used: 0, busy: false, ...(kept ?? {}) });
+    Object.assign(this, { tableId, elements: null, secret: null, epoch: null, used: 0 });
   }
 
-  /** The command that is due now, or null. Asked after every message; answers one question at a time. */
+  /** The command that is due now, or null. Asked after every message, one question at a time. */
   async due(state) {
     const mine = seatAt(state, state.mySeat);
-    if (!globalThis.crypto?.subtle || !mine || this.busy) return null;
-    this.busy = true;
-    try {
-      if (this.secret && !this.elements) this.elements = await chain(this.secret);
-      if (state.hand?.seeds_asked?.includes(mine.seat)) return await this.#give(state, mine);
-      const left = this.elements && this.epoch === state.epoch && this.used + 1 < this.elements.length;
-      const forgotten = !mine.seed && this.used > 0;
-      return left && !forgotten ? null : await this.#bring(state.epoch);
-    } finally {
-      this.busy = false;
-    }
+    if (!globalThis.crypto?.subtle || !mine) return null;
+    await this.#load(state.me);
+    if (state.hand?.seeds_asked?.includes(mine.seat)) return this.#give(state, mine);
+    const left = this.elements && this.epoch === state.epoch && this.used + 1 < this.elements.length;
+    const forgotten = !mine.seed && this.used > 0;
+    return left && !forgotten ? null : this.#bring(state.epoch);
+  }
+
+  async #load(me) {
+    this.key = `brelan.seeds.${me}.${this.tableId}`;
+    const kept = read(localStorage, this.key);
+    if (!kept) return;
+    if (kept.secret !== this.secret || !this.elements) this.elements = await chain(kept.secret);
+    Object.assign(this, kept);
   }
 
   async #bring(epoch) {
@@ -67,7 +68,7 @@ export class Seeds {
 
   #keep() {
     const { secret, epoch, used } = this;
-    sessionStorage.setItem(this.key, JSON.stringify({ secret, epoch, used }));
+    localStorage.setItem(this.key, JSON.stringify({ secret, epoch, used }));
   }
 }
 

@@ -127,12 +127,22 @@ export class TableSocket {
     this.#tell();
   }
 
-  /** My seed for the deal, when one is due; until nothing more is. */
+  /** My seed for the deal, when one is due. What is heard meanwhile is looked at afterwards. */
   async #contribute() {
-    const command = await this.seeds.due(this.state);
-    if (!command || this.stopped) return;
-    await this.send(command);
-    this.#contribute();
+    this.heardMore = true;
+    if (this.contributing) return;
+    this.contributing = true;
+    try {
+      while (this.heardMore && !this.stopped) {
+        this.heardMore = false;
+        const command = await this.seeds.due(this.state);
+        if (!command) continue;
+        this.heardMore = true;
+        await this.send(command);
+      }
+    } finally {
+      this.contributing = false;
+    }
   }
 
   #answer(id, refusal) {
