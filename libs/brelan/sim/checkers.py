@@ -522,10 +522,13 @@ class Auditor:
             ", and the log has it at",
             effect,
         )
-        version = self.table(sent.table_id).state.version
+        table = self.table(sent.table_id)
+        version = table.state.version
+        # A server without replicas may lose an entry after a gateway has read it, and before it has answered.
+        lost = table.disturbed and any(answer.version == known for _, known in table.contents)
         self.check(
             "an answer is true",
-            answer.version <= version,
+            answer.version <= version or lost,
             key,
             answer,
             ", and the log ends at",

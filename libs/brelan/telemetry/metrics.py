@@ -13,9 +13,7 @@ _SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 
 hands_completed = Counter("brelan_hands_completed", "Hands played to their end.", ["game"])
 hands_voided = Counter("brelan_hands_voided", "Hands called off, all bets returned.", ["game"])
-seeds_withheld = Counter(
-    "brelan_seeds_withheld", "Seats that kept back their seed: their hand was void."
-)
+seeds_withheld = Counter("brelan_seeds_withheld", "Seats that kept back their seed: their hand was void.")
 actions = Counter("brelan_actions", "Players' decisions taken into the log.", ["game", "kind"])
 rejections = Counter("brelan_rejections", "Commands refused, by the code the player got.", ["code"])
 open_tables = Gauge("brelan_open_tables", "Tables open on the shards of this worker.")

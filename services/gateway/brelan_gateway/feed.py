@@ -233,8 +233,7 @@ class ShardFeed:
             return []
         state = table.state
         if entry.epoch > state.epoch:
-            table.begin(await patiently(lambda: load_table(self._log, table.table_id, entry.version)))
-            return [Restart(table)]
+            return await self._restarted(table, entry)
         if entry.epoch < state.epoch or entry.version <= state.version:
             return []
         if entry.version == state.version + 1:
@@ -242,9 +241,16 @@ class ShardFeed:
         log, last = keys.table_log(table.table_id), f"{state.version}-0"
         missed = await patiently(lambda: self._log.range(log, after=last))
         if not missed or missed[0].at_ms != state.version + 1:  # trimmed meanwhile
-            table.begin(await patiently(lambda: load_table(self._log, table.table_id, entry.version)))
-            return [Restart(table)]
+            return await self._restarted(table, entry)
         return [self._folded(table, decode_committed(each.data), 0.0) for each in missed]
+
+    async def _restarted(self, table: LiveTable, entry: TableCommitted) -> list[Delivery]:
+        """Shown anew, as of this entry; not when that was lost since it was read, for nobody is shown an older table."""
+        state = await patiently(lambda: load_table(self._log, table.table_id, entry.version))
+        if (state.epoch, state.version) < (entry.epoch, entry.version):
+            return []
+        table.begin(state)
+        return [Restart(table)]
 
     def _folded(self, table: LiveTable, entry: TableCommitted, arrived: float) -> Broadcast:
         view = entry_view(entry, owners_of(table.state))
