@@ -12,7 +12,7 @@ from brelan.eventlog.memory_log import MemoryLog, MemoryStore, Stream
 from brelan.eventlog.plan import parse_id
 from brelan.eventlog.tail import Tail, look_back, newest
 from brelan.events import table as facts
-from brelan.events.envelope import TailLost, decode_command
+from brelan.events.envelope import TableCommitted, TailLost, decode_command, encode
 from brelan.views import messages as views
 from tests.services.gateway_room import GatewayRoom, ScriptedTable, gateway_room, receive, until
 
@@ -91,6 +91,20 @@ async def test_what_was_seen_and_is_gone_is_reported_and_shown_again_only_in_a_h
         again = await snapshot_of(socket)
         assert (again.epoch, again.version) == (2, table.version)
         assert again.version < seen
+
+
+async def test_an_entry_that_is_lost_before_its_table_is_read_shows_nobody_an_older_one(tmp_path: Path) -> None:
+    async with seated_room(tmp_path) as (room, table, _), room.socket("ana") as socket:
+        await snapshot_of(socket)
+        table.start_hand("ana", "ben")
+        await room.sees(table)
+        seen = table.version
+        lost = TableCommitted(table.table_id, 2, seen - 1, 0, (facts.OutageEnded(0, 1),))  # on the feed, not in the log
+        await room.store.log("s00").append(keys.feed("s00"), encode(lost))
+        table.epoch = 3
+        table.commit(facts.OutageEnded(0, 2))
+        again = await snapshot_of(socket)
+        assert (again.epoch, again.version) == (3, seen + 1)
 
 
 async def test_an_interruption_without_loss_reports_nothing_and_resumes(tmp_path: Path) -> None:

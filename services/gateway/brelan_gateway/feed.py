@@ -245,7 +245,7 @@ class ShardFeed:
         return [self._folded(table, decode_committed(each.data), 0.0) for each in missed]
 
     async def _restarted(self, table: LiveTable, entry: TableCommitted) -> list[Delivery]:
-        """Shown anew, as of this entry; not when that was lost since it was read, for nobody is shown an older table."""
+        """Shown anew, as of this entry; not when that is lost since it was read: nobody is shown an older table."""
         state = await patiently(lambda: load_table(self._log, table.table_id, entry.version))
         if (state.epoch, state.version) < (entry.epoch, entry.version):
             return []
