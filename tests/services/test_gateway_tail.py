@@ -100,7 +100,8 @@ async def test_an_entry_that_is_lost_before_its_table_is_read_shows_nobody_an_ol
         await room.sees(table)
         seen = table.version
         lost = TableCommitted(table.table_id, 2, seen - 1, 0, (facts.OutageEnded(0, 1),))  # on the feed, not in the log
-        await room.store.log("s00").append(keys.feed("s00"), encode(lost))
+        entry_id = await room.store.log("s00").append(keys.feed("s00"), encode(lost))
+        await until(lambda: room.room.shards["s00"].feed._cursor == entry_id)
         table.epoch = 3
         table.commit(facts.OutageEnded(0, 2))
         again = await snapshot_of(socket)
