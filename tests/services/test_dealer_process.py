@@ -1,6 +1,8 @@
 """The dealer as a process on a real server: killed again and again it deals every hand once, from one deck each."""
 
 import asyncio
+import re
+import resource
 import signal
 import subprocess
 import sys
@@ -118,10 +120,24 @@ def test_without_keys_it_says_how_to_make_them(dealer: Process) -> None:
     assert "Traceback" not in said
 
 
+def test_it_leaves_no_core_dump(dealer: Process, tmp_path: Path) -> None:
+    ensure_keys(tmp_path)
+    soft, hard = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))  # it comes with as much as this machine allows
+    dealer.start()
+    resource.setrlimit(resource.RLIMIT_CORE, (soft, hard))
+    assert dealer._process is not None
+    limits = Path(f"/proc/{dealer._process.pid}/limits")
+    wait_until(
+        lambda: re.search(r"^Max core file size +0 +0 ", limits.read_text(), re.MULTILINE), 20, "core dumps to be off"
+    )
+    assert dealer.end(signal.SIGSEGV)[0] == -signal.SIGSEGV
+
+
 def test_it_needs_nobodys_private_key(dealer: Process, tmp_path: Path, store: RedisStore, redis_url: str) -> None:
     """Public keys and its own seal are all it is given."""
     folder = ensure_keys(tmp_path)
-    for name in ("gateway-hole.key", "history.key", "gateway-token.pem"):
+    for name in ("gateway-hole.key", "history.key", "auditor.key", "gateway-token.pem"):
         (folder / name).unlink()
     dealer.start()
     with redis.Redis.from_url(redis_url) as client:

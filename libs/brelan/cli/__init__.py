@@ -5,6 +5,7 @@ from importlib import import_module
 import click
 
 COMMANDS = {
+    "acl": "brelan.cli.acl:acl",
     "audit-deals": "brelan.cli.audit_deals:audit_deals",
     "backup": "brelan.cli.backup:backup",
     "bots": "brelan.cli.bots:bots",

@@ -23,15 +23,19 @@ _WHAT = {
 }
 
 
-def acl_file(passwords: Mapping[str, str]) -> str:
-    """``passwords``: of every user in USERS. Only their hashes are written."""
+def acl_file(passwords: Mapping[str, str], former: Mapping[str, str] | None = None) -> str:
+    """``passwords``: of every user in USERS; ``former``: those good as well. Only their hashes are written."""
     lines = ["user default off resetchannels -@all"]
-    lines += [user_line(name, passwords[name]) for name in (*USERS, *MORE_USERS) if name in passwords]
+    for name in (*USERS, *MORE_USERS):
+        if name in passwords:
+            both = dict.fromkeys((passwords[name], (former or {}).get(name, passwords[name])))
+            lines.append(user_line(name, *both))
     return "\n".join(lines) + "\n"
 
 
-def user_line(name: str, password: str) -> str:
-    return f"user {name} on #{hashlib.sha256(password.encode()).hexdigest()} {rules_of(name)}"
+def user_line(name: str, *passwords: str) -> str:
+    hashes = " ".join(f"#{hashlib.sha256(password.encode()).hexdigest()}" for password in passwords)
+    return f"user {name} on {hashes} {rules_of(name)}"
 
 
 def rules_of(name: str) -> str:

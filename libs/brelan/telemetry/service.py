@@ -16,6 +16,7 @@ Exit codes: 0 stopped, 1 it could not go on, 2 the settings are wrong. What a pe
 import asyncio
 import contextlib
 import os
+import resource
 import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -89,7 +90,11 @@ Main = Callable[[Running[Settings]], Awaitable[None]]
 
 
 def run_service(name: str, main: Main[Settings], settings_type: type[Settings]) -> None:
-    """Run until ``main`` returns or a signal comes. Ends the process with its exit code."""
+    """Run until ``main`` returns or a signal comes. Ends the process with its exit code.
+
+    Without a core dump, whatever happens: keys and cards are in memory.
+    """
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
         settings = settings_type()
         failpoints.check()
