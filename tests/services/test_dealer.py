@@ -21,7 +21,7 @@ from brelan.events import table
 from brelan.events.envelope import CommandRefused, encode
 from brelan.events.table import CardsDealt, CardsDrawn, HandShown, ShowdownResolved
 from brelan.rules.cards import deck
-from brelan_dealer.handlers import seed_of
+from brelan_dealer.decks import seed_of
 from tests.services.dealer_room import (
     AUDITOR_SECRET,
     DEALER_KEY,

@@ -31,6 +31,7 @@ from brelan.rules.draft import Draft
 from brelan.rules.state import TableState
 from brelan.sim import services, store
 from brelan_dealer import handlers as dealer
+from brelan_dealer.decks import Deck
 from brelan_gateway import feed
 from brelan_history import handlers as history
 from brelan_table import handlers as table
@@ -257,7 +258,7 @@ def dealer_reshuffles(swap: Swap) -> None:
     """A dealer that takes over shuffles what is left of the deck."""
     right = dealer.DealerHandler._folded  # noqa: SLF001
 
-    def wrong(self: Any, table_id: str, entries: Any) -> dealer.Deck:
+    def wrong(self: Any, table_id: str, entries: Any) -> Deck:
         deck = right(self, table_id, entries)
         if deck.state is None:
             return deck

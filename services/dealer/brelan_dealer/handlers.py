@@ -20,11 +20,9 @@ from msgspec.structs import replace
 from brelan.deck.dealing import (
     DealError,
     Dealing,
-    DeckState,
     Request,
     changed_seats,
     deal,
-    evolve,
     hole_cards,
     seat_records,
     seats_of,
@@ -36,16 +34,14 @@ from brelan.deck.events import (
     DeckEntry,
     DeckPrepared,
     DeckPutAway,
-    DeckShuffled,
     HandFinished,
     decode_entry,
     encode_entry,
 )
 from brelan.deck.fair.audit import cards_and_thrown
-from brelan.deck.fair.drbg import HASH_BYTES, sha256
+from brelan.deck.fair.drbg import HASH_BYTES
 from brelan.deck.fair.hand import FairHand, deal_record, void
-from brelan.deck.fair.kept import RESHUFFLES, Kept, commit
-from brelan.deck.fair.record import Seed
+from brelan.deck.fair.kept import RESHUFFLES, commit
 from brelan.deck.sealing import CannotOpen, DeckSeal, RandomBytes, Sealer, audit_context, hole_context, record_context
 from brelan.eventlog import keys
 from brelan.eventlog.keys import Service
@@ -55,6 +51,7 @@ from brelan.events import table
 from brelan.events.dealing import Dealt, HandRecord, HandSecrets, SealedRecord
 from brelan.events.envelope import TableCommitted, decode_feed, encode
 from brelan.telemetry import metrics
+from brelan_dealer.decks import Deck, HandAtWork, committed, seed_of
 from brelan_dealer.trimming import Trimming
 
 logger = structlog.get_logger(__name__)
@@ -70,42 +67,6 @@ class DealerKeys(msgspec.Struct, frozen=True):
     gateway: bytes  # hole cards
     history: bytes  # what was held, after the hand
     auditor: bytes  # the secrets of the deck, after the hand
-
-
-class Deck(msgspec.Struct, frozen=True):
-    """A table's deck, and how long its log is. ``events``: those of the hand in play, since the deck was cut."""
-
-    version: int = 0
-    prepared: DeckPrepared | None = None
-    state: DeckState | None = None
-    events: tuple[AnyDeckEvent, ...] = ()
-
-    def after(self, event: AnyDeckEvent) -> "Deck":
-        match event:
-            case DeckPrepared():
-                return Deck(self.version, event)
-            case DeckPutAway():
-                return Deck(self.version)
-            case _:
-                return Deck(self.version, self.prepared, evolve(self.state, event), (*self.events, event))
-
-    def kept(self) -> Kept | None:
-        """With the seeds that have cut it."""
-        if self.prepared is None or not self.events:
-            return None if self.prepared is None else self.prepared.kept
-        shuffled_ = self.events[0]
-        seeds = shuffled_.seeds if isinstance(shuffled_, DeckShuffled) else ()
-        return self.prepared.kept.seeded(map(seed_of, seeds))
-
-    def fair(self) -> FairHand | None:
-        """The hand so far, to be proven. None: there is none."""
-        kept = self.kept()
-        if kept is None:
-            return None
-        hand = FairHand(kept)
-        for event in self.events:
-            hand.follow(event)
-        return hand
 
 
 class DealerHandler:
@@ -257,7 +218,7 @@ class DealerHandler:
 
     # --- answers -----------------------------------------------------------------------------------------------
 
-    def _commit(self, hand: "HandAtWork", started: table.HandStarted | None, request: table.DeckRequested) -> None:
+    def _commit(self, hand: HandAtWork, started: table.HandStarted | None, request: table.DeckRequested) -> None:
         """The deck is fixed, and the hand of before is nobody's any more."""
         at = time.perf_counter()
         if started is None or started.hand_id != request.hand_id:
@@ -278,7 +239,7 @@ class DealerHandler:
         self._send(hand, request.request_id, committed(kept, request.request_id))
         self._dealt.append(("deck", time.perf_counter() - at))
 
-    def _answer(self, hand: "HandAtWork", request: Request) -> None:
+    def _answer(self, hand: HandAtWork, request: Request) -> None:
         at = time.perf_counter()
         if isinstance(request, table.CardsRequested) and hand.deck.state is None:
             self._cut(hand, request)
@@ -293,7 +254,7 @@ class DealerHandler:
         self._send(hand, request.request_id, dealing.answer)
         self._dealt.append((_kind(dealing.answer), time.perf_counter() - at))
 
-    def _cut(self, hand: "HandAtWork", request: table.CardsRequested) -> None:
+    def _cut(self, hand: HandAtWork, request: table.CardsRequested) -> None:
         """With the first cards, by the seeds that came with the request."""
         prepared = hand.deck.prepared
         if prepared is None or prepared.hand_id != request.hand_id:
@@ -305,7 +266,7 @@ class DealerHandler:
     def _shuffled(self, fair: FairHand, cards: Sequence[int]) -> tuple[int, ...]:
         return fair.shuffle(cards)
 
-    def _answer_again(self, hand: "HandAtWork", request_id: str) -> None:
+    def _answer_again(self, hand: HandAtWork, request_id: str) -> None:
         """The answer was not heard in time, or this is: it is the same in any case."""
         deck = hand.deck
         answer: Answer | None = deck.state.answers.get(request_id) if deck.state is not None else None
@@ -316,11 +277,11 @@ class DealerHandler:
         self._send(hand, request_id, answer)
         self._dealt.append(("again", 0.0))
 
-    def _send(self, hand: "HandAtWork", request_id: str, answer: Answer) -> None:
+    def _send(self, hand: HandAtWork, request_id: str, answer: Answer) -> None:
         dealt = Dealt(hand.table_id, request_id, answer, hand.cause, hand.trace)
         hand.outputs.append(keys.dealt(self.shard), encode(dealt))
 
-    def _hand_out(self, hand: "HandAtWork", dealing: Dealing) -> None:
+    def _hand_out(self, hand: HandAtWork, dealing: Dealing) -> None:
         """Everybody's own cards, sealed, where the answer finds them."""
         for seat in changed_seats(dealing.answer):
             plain = encode(hole_cards(dealing.state, seat))
@@ -329,13 +290,13 @@ class DealerHandler:
 
     # --- records -----------------------------------------------------------------------------------------------
 
-    def _hand_on_record(self, hand: "HandAtWork") -> None:
+    def _hand_on_record(self, hand: HandAtWork) -> None:
         fair, state = hand.fair(), hand.deck.state
         assert state is not None
         deal_ = deal_record(fair.public(), self._keys.signing, fair)
         self._hand_on(hand, HandRecord(hand.table_id, state.hand_id, seat_records(state), deal_))
 
-    def _hand_on_void(self, hand: "HandAtWork", withheld: tuple[int, ...], seeds: tuple[table.SeatSeed, ...]) -> None:
+    def _hand_on_void(self, hand: HandAtWork, withheld: tuple[int, ...], seeds: tuple[table.SeatSeed, ...]) -> None:
         """No card was dealt: all can see what was lost."""
         prepared = hand.deck.prepared
         if prepared is not None:
@@ -343,7 +304,7 @@ class DealerHandler:
             deal_ = deal_record(public, self._keys.signing)
             self._hand_on(hand, HandRecord(hand.table_id, prepared.hand_id, (), deal_))
 
-    def _hand_on(self, hand: "HandAtWork", record: HandRecord) -> None:
+    def _hand_on(self, hand: HandAtWork, record: HandRecord) -> None:
         kept = hand.deck.kept()
         assert kept is not None
         name = (record.table_id, record.hand_id)
@@ -351,51 +312,6 @@ class DealerHandler:
         whole = replace(record, for_audit=self._for_auditor.seal(encode(secrets_), audit_context(*name)))
         sealed = self._for_history.seal(encode(whole), record_context(*name))
         hand.outputs.append(keys.records(self.shard), encode(SealedRecord(*name, sealed, hand.cause, hand.trace)))
-
-
-class HandAtWork:
-    """A table's deck while one entry of its log is followed."""
-
-    def __init__(self, message: TableCommitted, cause: str, outputs: Outputs, deck: Deck) -> None:
-        self.table_id, self.trace = message.table_id, message.trace
-        self.cause, self.outputs, self.deck = cause, outputs, deck
-        self.happened: list[AnyDeckEvent] = []
-        self._fair: tuple[Deck, FairHand] | None = None
-
-    def happens(self, event: AnyDeckEvent) -> None:
-        self.happened.append(event)
-        self.deck = self.deck.after(event)
-
-    def root_of(self, order: Sequence[int]) -> bytes:
-        return self.fair().root_of(order)
-
-    def fair(self) -> FairHand:
-        if self._fair is None or self._fair[0] is not self.deck:
-            fair = self.deck.fair()
-            assert fair is not None
-            self._fair = self.deck, fair
-        return self._fair[1]
-
-
-def seed_of(given: table.SeatSeed) -> Seed:
-    """As a record has it."""
-    return Seed(given.seat, given.index, sha256(given.element).hex(), given.element.hex())
-
-
-def committed(kept: Kept, request_id: str) -> table.DeckCommitted:
-    commitment = kept.commitment
-    return table.DeckCommitted(
-        request_id,
-        commitment.hand_id,
-        commitment.seq,
-        bytes.fromhex(commitment.root),
-        bytes.fromhex(commitment.secret_hash),
-        tuple(map(bytes.fromhex, commitment.reshuffle_hashes)),
-        bytes.fromhex(commitment.previous),
-        bytes.fromhex(commitment.hash()),
-        bytes.fromhex(kept.signature),
-        bytes.fromhex(kept.dealer_key),
-    )
 
 
 def _first_deck(events: Sequence[AnyDeckEvent]) -> int:
