@@ -91,7 +91,12 @@ class GatewayRoom:
         key = gateway_keys.key
         self.issuer = Issuer(key)
         doorkeeper = Doorkeeper(
-            accounts, self.issuer, Verifier([key.public_key()]), TicketOffice(key), limits.failed_logins
+            accounts,
+            self.issuer,
+            Verifier([key.public_key()]),
+            TicketOffice(key),
+            limits.failed_logins,
+            limits.failed_logins_anywhere,
         )
         self.logs = logs or {name: store.log(name) for name in settings.shard_names}
         shards = {}

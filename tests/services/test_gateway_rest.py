@@ -16,6 +16,7 @@ from brelan.events import table as facts
 from brelan.events.commands import OpenTable
 from brelan.events.config import TableConfig
 from brelan.events.money import Deposit
+from brelan_gateway.refusals import Refusal
 from tests.services.gateway_room import PASSWORD, TABLE, GatewayRoom, ScriptedTable, gateway_room, until
 from tests.tables import STUD
 
@@ -110,6 +111,47 @@ async def test_whoever_guesses_passwords_has_to_wait(room: GatewayRoom) -> None:
     assert [answer.status_code for answer in answers[:6]] == [401] * 6
     assert answers[7].status_code == 429
     assert int(answers[7].headers["Retry-After"]) >= 1
+
+
+async def guesses(room: GatewayRoom, names: list[str], address: str = "127.0.0.1") -> list[int]:
+    """All at once; how each was answered."""
+
+    async def guess(number: int, name: str) -> int:
+        try:
+            await room.room.doorkeeper.log_in(name, f"guess {number}", address)
+        except Refusal as refusal:
+            return refusal.status
+        return 200
+
+    return sorted(await asyncio.gather(*(guess(number, name) for number, name in enumerate(names))))
+
+
+async def test_guesses_made_at_once_count_as_many(room: GatewayRoom) -> None:
+    async with room.http() as http:
+        await register(room, http)
+    assert await guesses(room, ["Ana"] * 20) == [401] * 6 + [429] * 14
+
+
+async def test_a_name_written_another_way_is_the_same_account(room: GatewayRoom) -> None:
+    async with room.http() as http:
+        await register(room, http)
+    assert await guesses(room, ["Ana", "ana", "A-na", "A.n.a", "Ána", "an a", "ANA", "a_na"]) == [401] * 6 + [429] * 2
+
+
+async def test_who_guesses_elsewhere_keeps_nobody_out_and_does_not_go_on_for_ever(room: GatewayRoom) -> None:
+    async with room.http() as http:
+        await register(room, http)
+        assert await guesses(room, ["Ana"] * 8, "10.0.0.1") == [401] * 6 + [429] * 2
+        assert (await http.post("/api/sessions", json={"name": "Ana", "password": PASSWORD})).status_code == 200
+        answers = [code for number in range(2, 12) for code in await guesses(room, ["Ana"] * 6, f"10.0.0.{number}")]
+    assert answers.count(429) >= 5, "from many addresses it comes to an end too"
+
+
+async def test_the_right_password_uses_nothing_up(room: GatewayRoom) -> None:
+    async with room.http() as http:
+        await register(room, http)
+        answers = [await http.post("/api/sessions", json={"name": "Ana", "password": PASSWORD}) for _ in range(9)]
+    assert [answer.status_code for answer in answers] == [200] * 9
 
 
 async def test_an_address_that_asks_for_too_much_is_told_when_to_come_back(tmp_path: Path) -> None:

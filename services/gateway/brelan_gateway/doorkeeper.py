@@ -5,6 +5,7 @@ import time
 import structlog
 
 from brelan.auth.accounts import AccountStore, Player, Refused
+from brelan.auth.names import key_of
 from brelan.auth.tickets import LIFETIME_SECONDS, TicketOffice
 from brelan.auth.tokens import BadToken, Claims, Issuer, Verifier
 from brelan.telemetry import metrics
@@ -19,16 +20,26 @@ logger = structlog.get_logger(__name__)
 
 
 class Doorkeeper:
-    """``failures``: for each name, how many wrong passwords are heard."""
+    """``failures``: how many wrong passwords are heard for one name from one address; ``failures_anywhere``: from all.
+
+    So nobody guesses for long, and who guesses somewhere keeps nobody out elsewhere.
+    """
 
     def __init__(
-        self, accounts: AccountStore, issuer: Issuer, verifier: Verifier, tickets: TicketOffice, failures: Buckets
+        self,
+        accounts: AccountStore,
+        issuer: Issuer,
+        verifier: Verifier,
+        tickets: TicketOffice,
+        failures: Buckets,
+        failures_anywhere: Buckets,
     ) -> None:
         self._accounts = accounts
         self._issuer = issuer
         self._verifier = verifier
         self._tickets = tickets
         self._failures = failures
+        self._failures_anywhere = failures_anywhere
 
     async def register(self, name: str, password: str) -> Player:
         player = await self._accounts.register(name, password)
@@ -36,17 +47,20 @@ class Doorkeeper:
             raise Refusal(HTTP_STATUS.get(player.code, 422), player.code, player.message)
         return player
 
-    async def log_in(self, name: str, password: str) -> Player:
-        """Whoever guesses has to wait, and so has the player himself then: it is his account that is guessed at."""
-        failures = self._failures.of(name.casefold())
-        seconds = failures.missing()
-        if seconds > 0:
+    async def log_in(self, name: str, password: str, address: str) -> Player:
+        """Whoever guesses has to wait. Every try counts until it has turned out right: many at once are many."""
+        account = key_of(name)
+        buckets = (self._failures.of(f"{account} {address}"), self._failures_anywhere.of(account))
+        if seconds := max(bucket.missing() for bucket in buckets):
             raise refusals.rate_limited(seconds)
+        for bucket in buckets:
+            bucket.take()
         player = await self._accounts.verify(name, password)
         if player is None:
-            failures.take()
             metrics.login_failures.inc()
             raise refusals.wrong_password()
+        for bucket in buckets:
+            bucket.put_back()
         return player
 
     def token_for(self, player: Player) -> tuple[str, int]:

@@ -46,9 +46,9 @@ async def register(body: bodies.Registration, request: Request, room: TheRoom) -
     return _session(room, player)
 
 
-async def log_in(body: bodies.Login, room: TheRoom) -> bodies.Session:
+async def log_in(body: bodies.Login, request: Request, room: TheRoom) -> bodies.Session:
     """A token for a name and a password."""
-    player = await room.doorkeeper.log_in(body.name, body.password)
+    player = await room.doorkeeper.log_in(body.name, body.password, address_of(request))
     try:
         await room.cashier.welcome(player.player_id)
     except LogUnavailable as error:  # he gets it next time

@@ -32,6 +32,10 @@ class Bucket:
             self._left -= amount
         return seconds
 
+    def put_back(self, amount: float = 1.0) -> None:
+        """What was taken, and was not used."""
+        self._left = min(self._rate.burst, self._left + amount)
+
     def missing(self, amount: float = 1.0) -> float:
         """As ``take``, but nothing is taken."""
         self._fill()

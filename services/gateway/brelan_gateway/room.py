@@ -21,6 +21,7 @@ from brelan_gateway.sockets import OpenSockets
 
 ID_LETTERS = "0123456789abcdefghijklmnopqrstuvwxyz"
 ID_LENGTH = 6
+ANYWHERE = 10  # times as many failed logins of one name are heard from all addresses together
 
 
 class Shard(msgspec.Struct, frozen=True):
@@ -40,6 +41,7 @@ class Limits:
         self.requests = buckets(settings.requests_per_second, 10)
         self.registrations = buckets(settings.registrations_per_minute / 60, 60)
         self.failed_logins = buckets(settings.failed_logins_per_minute / 60, 60)
+        self.failed_logins_anywhere = buckets(ANYWHERE * settings.failed_logins_per_minute / 60, 60)
 
 
 class Room:

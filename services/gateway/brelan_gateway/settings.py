@@ -16,4 +16,4 @@ class GatewaySettings(RoomSettings):
     commands_per_second: float = Field(default=20, gt=0)  # of one player; twice as many at once
     requests_per_second: float = Field(default=50, gt=0)  # of one address; ten times as many at once
     registrations_per_minute: float = Field(default=120, gt=0)  # of one address; as many at once
-    failed_logins_per_minute: float = Field(default=6, gt=0)  # for one name; as many at once
+    failed_logins_per_minute: float = Field(default=6, gt=0)  # for one name and address; as many at once

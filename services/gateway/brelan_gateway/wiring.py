@@ -60,7 +60,12 @@ def build(settings: GatewaySettings, store: RedisStore, engine: AsyncEngine) -> 
         inbox = Inbox(log, name, settings.busy_after_ms)
         shards[shard] = Shard(ShardFeed(log, inbox, HoleCardReader(log, open_hole_cards)), inbox, log)
     doorkeeper = Doorkeeper(
-        AccountStore(engine), Issuer(key), Verifier([key.public_key()]), TicketOffice(key), limits.failed_logins
+        AccountStore(engine),
+        Issuer(key),
+        Verifier([key.public_key()]),
+        TicketOffice(key),
+        limits.failed_logins,
+        limits.failed_logins_anywhere,
     )
     cashier = Cashier(store.log(WALLET), settings.welcome_amount)
     dealer_keys = tuple(key.hex() for key in load_keys(DEALER_SIGN_PUBLIC, settings.key_folder))
