@@ -208,3 +208,41 @@ def test_a_commitment_that_was_not_asked_for_is_refused_or_ignored() -> None:
     before = decide(fresh.state, commands.ExpireTurn(fresh.now), now_ms=fresh.now, arrived_at_ms=fresh.now)
     with pytest.raises(ValueError, match="not a deck for"):
         decide(before.state, replace(answer, hand_id="other"), now_ms=fresh.now, arrived_at_ms=fresh.now)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("void_hand", [False, True])
+def test_a_table_frozen_while_seeds_are_waited_for_goes_on_with_its_full_time_or_begins_anew(void_hand: bool) -> None:
+    played = asked(1, 2)
+    played.do(seed(played, 2), 2)
+    played.do(commands.FreezeTable("A test."))
+    assert next_due_ms(played.state) is None
+    assert played.refusal(seed(played, 1), 1) == "table_frozen"
+    played.now += 3_600_000
+    played.do(commands.UnfreezeTable(void_hand), operator=True)
+    if void_hand:
+        assert played.stacks == {1: 100, 2: 100, 3: 100}
+        played.deal()
+        played.do(seed(played, 2, 2), 2)
+    else:
+        assert next_due_ms(played.state) == played.now + ACTION_MS
+    played.do(seed(played, 1), 1)
+    assert len(played.all(table.CardsDealt)) == 1
+
+
+def test_who_sits_out_while_his_seed_is_waited_for_gives_it_and_plays_the_hand() -> None:
+    played = asked(1)
+    played.do(commands.SitOut(), 1)
+    played.do(seed(played, 1), 1)
+    assert played.turn_seat is not None
+    assert played.owner(1).sit_out_asked
+
+
+def test_a_chain_ends_with_the_seat() -> None:
+    played = asked(1)
+    played.do(commands.Leave(), 1)
+    played.do(seed(played, 1), 1)
+    while played.state.hand is not None:
+        played.play(f"{played.turn_seat} {'bring_in' if 'bring_in' in played.turn else 'fold'}")
+    assert played.state.seats[0] is None
+    played.do(commands.SitDown(200, 1), player="p1")
+    assert played.owner(1).seed == b""
