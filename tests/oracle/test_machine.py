@@ -194,6 +194,10 @@ def go_on(world: World, random: Random) -> None:
     elif state.post_ask and random.random() < 0.9:
         kind: table.ActionKind = "post" if random.random() < 0.8 else "decline"
         world.do(commands.Act(state.post_turn_id, kind), world.player_at(random.choice(state.post_ask)))
+    elif state.hand is not None and state.hand.seeds_asked and state.status != "frozen" and random.random() < 0.9:
+        world.give_seed(random.choice(state.hand.seeds_asked))
+        if world.state.hand is not None and world.state.hand.seeds_asked == state.hand.seeds_asked:
+            world.expire()  # his chain is used up
     elif state.turn is None or state.status == "frozen" or random.random() < 0.05:
         world.expire()
     else:
@@ -225,6 +229,9 @@ def say_something(world: World, random: Random) -> None:
     seats = world.seats()
     if random.random() < 0.35 or not seats:
         world.do(commands.SitDown(amount, None, entry), player_of(random.randint(1, 12)))
+        return
+    if random.random() < 0.15:
+        world.bring_seeds(random.choice(seats).player_id, random.randbytes(32))
         return
     said: tuple[commands.PlayerCommand, ...] = (
         commands.SitOut(),

@@ -13,11 +13,12 @@ wallet has its own idea of the table's escrow. ``do`` checks what has to hold wh
 """
 
 from collections import Counter
-from itertools import product
+from itertools import pairwise, product
 from typing import get_args
 
 import msgspec
 
+from brelan.deck.fair.chains import chain_elements
 from brelan.events import commands, money, table
 from brelan.events.config import TableConfig
 from brelan.rules.evaluation import board_value
@@ -45,6 +46,9 @@ class World:
         self.state = initial_state()
         self.log: list[tuple[int, table.TableEvent]] = []
         self._given = 0
+        self._seeds: list[bytes] = []  # given for this hand
+        self._cut = False  # its first cards were asked for
+        self.next_seed: dict[bytes, bytes] = {}  # of every chain that was brought: element -> the one after it
         self._config_of_hand = config
         self._have_bet: set[int] = set()  # T3
         self._protected: Counter[tuple[str, int]] = Counter()  # T7: by player and day
@@ -227,6 +231,7 @@ class World:
             case table.HandStarted():
                 self._config_of_hand = self.config  # a new one counts from here on
                 self._have_bet, self._folded = set(), set()
+                self._seeds, self._cut = [], False
                 self._pots_formed = 0
                 self._dealt_in = len(event.players)
                 self._order = [player.seat for player in event.players]
@@ -256,6 +261,15 @@ class World:
                 alone = len(self._pots[event.pot].seats) == 1 and event.pot > 0
                 assert not (alone and event.rake), "nobody else could win it"
                 assert event.rake + sum(share.amount for share in event.shares) == self._pots[event.pot].amount
+            case table.SeedGiven():
+                self._seeds.append(event.element)
+            case table.CardsRequested():
+                assert [seed.element for seed in event.seeds] == self._seeds, (
+                    "the seeds of this hand, with its first cards"
+                )
+                self._seeds, self._cut = [], True
+            case table.SeedsWithheld():
+                assert not self._cut, "seeds come before cards"
             case table.HandEnded():
                 rake = self._config_of_hand.rake
                 caps = {cap.players: cap.cap for cap in rake.caps if cap.players <= self._dealt_in}
@@ -342,6 +356,24 @@ class World:
         if self.said:
             decision = self.do(self.said[which % len(self.said)])
             assert isinstance(decision, Rejected) or decision.events == ()
+
+    # --- seeds -------------------------------------------------------------------------------------------------------
+
+    def bring_seeds(self, player_id: str, secret: bytes) -> Decision | Rejected:
+        elements = chain_elements(secret, 3)
+        self.next_seed |= dict(pairwise(elements))
+        return self.do(commands.BringSeeds(elements[0].hex()), player_id)
+
+    def give_seed(self, number: int) -> None:
+        """The next one of his chain, after one that is not it; nothing when his chain is used up."""
+        hand, seat = self.state.hand, self.state.seats[number - 1]
+        assert hand is not None
+        assert seat is not None
+        wrong = self.do(commands.GiveSeed(hand.hand_id, bytes(32).hex()), seat.player_id)
+        assert isinstance(wrong, Rejected)
+        if seat.seed in self.next_seed:
+            given = self.do(commands.GiveSeed(hand.hand_id, self.next_seed[seat.seed].hex()), seat.player_id)
+            assert not isinstance(given, Rejected)
 
     # --- time --------------------------------------------------------------------------------------------------------
 
