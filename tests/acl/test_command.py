@@ -98,3 +98,21 @@ def test_passwords_that_others_can_read_are_refused(tmp_path: Path) -> None:
     done = run("--passwords", passwords)
     assert done.exit_code == 2
     assert "chmod 600" in done.stderr
+
+
+def test_a_wrong_file_of_former_passwords_makes_nothing(tmp_path: Path) -> None:
+    former, passwords = tmp_path / "former", tmp_path / "passwords"
+    former.write_text("nobody=x\n")
+    former.chmod(0o600)
+    done = run("--passwords", passwords, "--former", former)
+    assert done.exit_code == 2
+    assert not passwords.exists()
+
+
+def test_a_user_is_not_dropped_without_a_word(tmp_path: Path) -> None:
+    former, passwords = tmp_path / "former", tmp_path / "passwords"
+    assert run("--passwords", former).exit_code == 0
+    former.write_text(former.read_text() + "replica=x\n")
+    done = run("--passwords", passwords, "--former", former)
+    assert done.exit_code == 2
+    assert "no password for replica" in done.stderr

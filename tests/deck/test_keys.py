@@ -152,7 +152,7 @@ def test_no_sentence_tells_the_key(folder: Path) -> None:
 
 def test_a_public_key_that_belongs_to_another_private_one_is_found(folder: Path) -> None:
     (folder / keys.GATEWAY_HOLE_PUBLIC.name).write_text("33" * 32)
-    with pytest.raises(KeyFileError, match="does not belong to"):
+    with pytest.raises(KeyFileError, match="on top of it"):
         ensure_keys(folder.parent)
 
 
@@ -161,3 +161,17 @@ def test_a_signing_key_that_is_none_is_refused(folder: Path, content: str) -> No
     (folder / keys.GATEWAY_TOKEN.name).write_text(content)
     with pytest.raises(KeyFileError, match="PEM"):
         keys.load_signing_key(folder)
+
+
+def test_a_new_signing_key_is_published_before_it_signs_and_the_old_one_stays(folder: Path) -> None:
+    new = bytes(range(32))
+    private, public = folder / "dealer-sign.key", folder / "dealer-sign.pub"
+    old = public.read_text()
+    public.write_text(keys.ed25519_public(new).hex() + "\n" + old)
+    ensure_keys(folder.parent)
+    private.write_text(new.hex() + "\n" + private.read_text())
+    ensure_keys(folder.parent)
+    assert [key.hex() for key in load_keys(keys.DEALER_SIGN_PUBLIC, folder)] == public.read_text().split()
+    public.write_text(old)
+    with pytest.raises(KeyFileError, match=keys.ed25519_public(new).hex()):
+        ensure_keys(folder.parent)

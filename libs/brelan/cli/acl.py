@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from brelan.cli.running import write_whole
 from brelan.eventlog.acl import MORE_USERS, USERS, acl_file, describe
 
 PASSWORD_BYTES = 24
@@ -36,14 +37,18 @@ def acl(passwords: Path, former: Path | None, to: Path | None) -> None:
     BRELAN_REDIS_URL, redis://<user>:<password>@host:port/0.
     """
     try:
+        also = _read(former) if former is not None else {}
         if not passwords.exists():
             _make(passwords)
             click.echo(f"made {passwords}: keep it where only you can read it.", err=True)
-        text = acl_file(_read(passwords), _read(former) if former is not None else {})
+        current = _read(passwords)
+        if lost := [name for name in also if name not in current]:
+            raise PasswordFileError(f"{passwords} has no password for {', '.join(lost)}, which {former} has.")
+        text = acl_file(current, also)
         if to is None:
             click.echo(text, nl=False)
         else:
-            to.write_text(text, encoding="ascii")
+            write_whole(to, text)
             click.echo(f"wrote {to}: {', '.join(f'{name} ({describe(name)})' for name in USERS)}.", err=True)
     except (PasswordFileError, OSError, UnicodeError) as error:
         click.echo(f"brelan acl: {error}", err=True)

@@ -17,7 +17,8 @@ file                   what                                 who needs it
 
 They lie in ``<data>/keys``; a variable such as ``BRELAN_DEALER_DECK_KEY_FILE`` names another file. But for the PEM file
 a key is a line of 64 hexadecimal digits. A file may hold several: the first is in use, the others still open what was
-sealed to them. A new key is put on top, in the file with the ending ``.key`` first.
+sealed to them, or verify what they signed. A new key is put on top: in the file with the ending ``.key`` first, so that
+what is sealed to it can be opened; ``dealer-sign.pub`` before ``dealer-sign.key``, for its signatures to be verified.
 """
 
 import contextlib
@@ -112,8 +113,11 @@ def ensure_keys(data: Path, environment: Mapping[str, str] = os.environ) -> Path
 def _ensure_public(private: Path, public: Path, public_of: Callable[[bytes], bytes]) -> None:
     expected = public_of(_read(private, secret=True)[0])
     _make(public, expected.hex(), mode=0o644)
-    if _read(public, secret=False)[0] != expected:
-        raise KeyFileError(f"the key in {public} does not belong to {private}: remove {public}, and it is made anew.")
+    known = _read(public, secret=False)
+    if expected not in (known if public_of is ed25519_public else known[:1]):  # a new one is published before it signs
+        raise KeyFileError(
+            f"{public} does not have the key that is in use in {private}: put the line {expected.hex()} on top of it."
+        )
 
 
 def _make(path: Path, text: str, mode: int = 0o600) -> None:
