@@ -54,6 +54,7 @@ class World:
         self._protected: Counter[tuple[str, int]] = Counter()  # T7: by player and day
         self._players: set[str] = set()
         self._big_blind = ""
+        self._before: tuple[set[str], str] = set(), ""
         self._pots_formed = self._dealt_in = 0
         self._pots: tuple[table.Pot, ...] = ()
         self._order: list[int] = []
@@ -240,7 +241,10 @@ class World:
                 big = next((one.player_id for one in event.players if one.seat == event.big_blind), "")
                 afresh = len(players & self._players) < 2
                 assert afresh or len(players) < 3 or big != self._big_blind or not big, "the big blind twice in a row"
+                self._before = self._players, self._big_blind
                 self._players, self._big_blind = players, big
+            case table.HandVoided():  # it was never dealt
+                self._players, self._big_blind = self._before
             case table.Posted(kind="small_blind" | "big_blind" | "live_post") | table.BetPlaced():
                 self._have_bet.add(event.seat)
                 if isinstance(event, table.BetPlaced) and event.kind in ("bet", "raise", "complete"):

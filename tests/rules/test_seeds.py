@@ -5,10 +5,11 @@ from msgspec.structs import replace
 
 from brelan.deck.fair.chains import chain_elements
 from brelan.events import commands, table
-from brelan.rules.state import TableState
+from brelan.rules.seeds import MOST_WITHHELD
+from brelan.rules.state import DAY_MS, TableState
 from brelan.rules.table import decide, next_due_ms
 from tests.oracle.dealer import committed
-from tests.rules.kit import START_MS, STUD, Table
+from tests.rules.kit import DRAW, START_MS, STUD, Table
 
 ACTION_MS = STUD.action_time_ms
 CHAINS = {seat: chain_elements(bytes([seat]) * 32, 5) for seat in (1, 2, 3)}
@@ -246,3 +247,55 @@ def test_a_chain_ends_with_the_seat() -> None:
     assert played.state.seats[0] is None
     played.do(commands.SitDown(200, 1), player="p1")
     assert played.owner(1).seed == b""
+
+
+def test_D15_a_void_hand_was_never_dealt_the_button_stays_and_debts_stand() -> None:
+    """Or a partner's seed kept back would be a big blind saved, and an entry post."""
+    played = Table(DRAW)
+    for seat in (1, 2, 3):
+        played.seat(seat, 100)
+    played.seat(4, 100, "post")
+    played.last_hand(button=1, small=2, big=3, seats=(1, 2, 3))
+    played.brought(2, CHAINS[2][0])
+    played.deal()
+    first, posts = played.last(table.HandStarted), played.posts
+    assert any("live_post" in post or "4 big_blind" in post for post in posts), posts
+    assert not played.owner(4).owes_big_blind
+    played.expire()
+    assert played.all(table.HandVoided)
+    assert played.owner(4).owes_big_blind
+    assert (played.state.last_button, played.state.last_big_blind) == (1, 3)
+    played.do(commands.ComeBack("post"), 2)
+    played.deal()
+    again = played.last(table.HandStarted)
+    assert (again.button, again.small_blind, again.big_blind) == (first.button, first.small_blind, first.big_blind)
+    assert played.posts == posts
+
+
+def test_nobody_stops_a_table_by_coming_back_and_keeping_his_seed_again() -> None:
+    played = asked(1)
+    for number in range(MOST_WITHHELD):
+        assert waiting(played.state) == (1,)
+        played.expire()
+        played.do(commands.ComeBack(), 1)
+        if number < MOST_WITHHELD - 1:
+            played.do(tip(number + 1), 1)
+            played.deal()
+    assert played.refusal(tip(1), 1) == "no_more_chains"
+    played.deal()
+    assert played.turn_seat is not None, "the hand is dealt without him asked"
+    assert len(played.all(table.HandVoided)) == MOST_WITHHELD
+    played.do(commands.BringSeeds(""), 1)
+    played.now += DAY_MS
+    assert played.do(tip(1), 1).owner(1).seed == CHAINS[1][0], "tomorrow"
+
+
+def test_who_withholds_and_sits_down_again_is_still_known() -> None:
+    played = asked(1)
+    played.state.withheld, played.state.withheld_day = {"p1": MOST_WITHHELD}, played.now // DAY_MS
+    played.do(seed(played, 1), 1)
+    played.do(commands.Leave(), 1)
+    while played.state.hand is not None:
+        played.play(f"{played.turn_seat} {'bring_in' if 'bring_in' in played.turn else 'fold'}")
+    played.do(commands.SitDown(200, 1), player="p1")
+    assert played.refusal(tip(1), 1) == "no_more_chains"

@@ -78,6 +78,12 @@ def seeding() -> Table:
     return played.deal()
 
 
+def withheld_often() -> Table:
+    played = sitting()
+    played.state.withheld, played.state.withheld_day = {"p1": 3}, played.now // 86_400_000
+    return played
+
+
 def in_turn() -> Table:
     return stud(THREE, UP).play("1 bring_in")
 
@@ -118,6 +124,7 @@ REFUSALS: dict[str, Situation] = {
     "ambiguous_amount": lambda: (played := with_an_open_pair()).refusal(commands.Act(played.turn_id, "bet"), 2),
     "bad_positions": lambda: (played := drawing()).refusal(commands.Draw(played.turn_id, (1, 1)), 2),
     "seed_due": lambda: seeding().refusal(commands.BringSeeds(""), 1),
+    "no_more_chains": lambda: withheld_often().refusal(commands.BringSeeds("00" * 32), 1),
     "no_seed_due": lambda: seeding().refusal(commands.GiveSeed("another", "00" * 32), 1),
     "bad_seed": lambda: seeding().refusal(commands.BringSeeds("00"), 2),
     "wrong_seed": lambda: seeding().refusal(commands.GiveSeed(f"{TABLE}-1-1", "00" * 32), 1),

@@ -13,9 +13,7 @@
 from brelan.events import table
 from brelan.rules import between_hands, dealing, seating, seeds
 from brelan.rules.draft import Draft
-from brelan.rules.state import NEVER, HandPlayer, Turn, player_at
-
-DAY_MS = 86_400_000  # T7
+from brelan.rules.state import DAY_MS, NEVER, HandPlayer, Turn, player_at
 
 
 def expire(draft: Draft, deadline_ms: int, arrived_at_ms: int) -> None:

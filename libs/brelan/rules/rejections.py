@@ -35,6 +35,7 @@ SENTENCES = {
     "not_sitting_out": "You are not sitting out.",
     "no_chips": "You have no chips left. Top up first.",
     "seed_due": "Give the seed that this hand waits for first.",
+    "no_more_chains": "You have kept back too many seeds today. You play here without a chain until tomorrow.",
     "no_seed_due": "No seed of yours is waited for now.",
     "bad_seed": "A seed has 64 hexadecimal digits.",
     "wrong_seed": "That is not element {detail} of your chain of seeds.",

@@ -4,6 +4,8 @@
   no chain contributes nothing, and plays all the same.
 - Who keeps his seed back voids the hand before any card: every bet goes back, he sits out, and his chain is forgotten.
   The hand is never dealt without it.
+- Who has kept back MOST_WITHHELD on one day brings no chain to this table any more that day, and plays without: nobody
+  stops a table by coming back again and again.
 - A chain holds for one epoch: what was given in the lost part of another one is not known here, and no element is to be
   used for two hands.
 """
@@ -15,9 +17,10 @@ from brelan.rules import showdown
 from brelan.rules.dealing import is_awaited, request_cards
 from brelan.rules.draft import Draft
 from brelan.rules.rejections import rejected
-from brelan.rules.state import Rejected, Seat, TableState, epoch_of, seat_at
+from brelan.rules.state import DAY_MS, Rejected, Seat, TableState, epoch_of, seat_at
 
 _BYTES = 32
+MOST_WITHHELD = 3  # by a player on a day; a lost connection costs one
 
 
 def request_deck(draft: Draft) -> None:
@@ -79,6 +82,8 @@ def bring(draft: Draft, command: commands.BringSeeds, seat: Seat) -> Rejected | 
     if tip is None and command.tip:
         return rejected("bad_seed")
     tip = tip or b""
+    if tip and _withheld_today(draft, seat) >= MOST_WITHHELD:
+        return rejected("no_more_chains")
     if (seat.seed, seat.seed_epoch) != (tip, draft.state.epoch) and (tip or seat.seed):
         draft.emit(table.SeedsBrought(seat.seat, tip))
     return None
@@ -95,6 +100,11 @@ def give(draft: Draft, command: commands.GiveSeed, seat: Seat) -> Rejected | Non
         return rejected("wrong_seed", seat.seed_index + 1)
     draft.emit(table.SeedGiven(seat.seat, element))
     return None
+
+
+def _withheld_today(draft: Draft, seat: Seat) -> int:
+    state = draft.state
+    return state.withheld.get(seat.player_id, 0) if state.withheld_day == draft.now_ms // DAY_MS else 0
 
 
 def _is_asked(state: TableState, seat: Seat) -> bool:

@@ -12,6 +12,7 @@ from brelan.events.config import TableConfig
 from brelan.events.table import Action, DeckCommitted, Entry, HandSeat, Pot, SeatSeed, ShownHand, TableEvent
 
 NEVER = -1  # a time
+DAY_MS = 86_400_000
 Phase = Literal["posting", "seeding", "dealing", "betting", "drawing", "showdown"]
 Status = Literal["none", "open", "paused", "closing", "closed", "frozen"]
 
@@ -103,6 +104,25 @@ class DealerWait(msgspec.Struct, gc=False):
     asked: int = 1
 
 
+class Owed(msgspec.Struct, frozen=True, gc=False):
+    """D13, D14: what a player owed before the hand."""
+
+    seat: int
+    player_id: str
+    big_blind: bool
+    small_blind: bool
+
+
+class Before(msgspec.Struct, frozen=True, gc=False):
+    """What the hand changes when it begins, as it was: a hand that is called off was never dealt."""
+
+    players: tuple[HandSeat, ...]
+    button: int | None
+    small_blind: int | None
+    big_blind: int | None
+    owed: tuple[Owed, ...]
+
+
 class Hand(msgspec.Struct, gc=False):
     hand_id: str
     number: int
@@ -136,6 +156,7 @@ class Hand(msgspec.Struct, gc=False):
     rake: int = 0
     awarded: int = 0  # already paid out of the pots
     showdown: tuple[int, ...] = ()  # H1's order, once it is on
+    before: Before | None = None
     committed: DeckCommitted | None = None
     seeds_asked: tuple[int, ...] = ()  # seats that owe their seed
     seeds_due_ms: int = 0  # 0: nobody was asked
@@ -176,6 +197,8 @@ class TableState(msgspec.Struct, gc=False):
     departed: list[Departed] = []
     protected_day: int = 0  # T7: the day (ms // 86,400,000) ...
     protected: dict[str, int] = {}  # ... and how many protected all-ins each player had on it, seated still or not
+    withheld_day: int = 0  # the day (ms // 86,400,000) ...
+    withheld: dict[str, int] = {}  # ... and how many seeds each player kept back on it, seated still or not
     commitments: int = 0  # to decks, in ``commitments_epoch``
     commitments_epoch: int = 0
     last_commitment: bytes = bytes(32)  # its hash

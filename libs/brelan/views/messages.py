@@ -11,23 +11,11 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from brelan.events.commands import (
-    Act,
-    BringSeeds,
-    ChooseEntry,
     CloseTable,
-    ComeBack,
     ConfigureTable,
-    Draw,
-    GiveSeed,
-    Leave,
-    Muck,
     PauseTable,
+    PlayerCommand,
     ResumeTable,
-    SetPreferences,
-    Show,
-    SitDown,
-    SitOut,
-    TopUp,
     UnfreezeTable,
 )
 from brelan.events.config import Game, TimeoutPolicy
@@ -39,23 +27,8 @@ Hex = str  # bytes, two lower-case digits each
 
 # --- client to room ----------------------------------------------------------------------------------------------
 
-PlayersCommand = (
-    SitDown
-    | TopUp
-    | SitOut
-    | ComeBack
-    | ChooseEntry
-    | SetPreferences
-    | BringSeeds
-    | GiveSeed
-    | Leave
-    | Act
-    | Draw
-    | Show
-    | Muck
-)
 OperatorsCommand = ConfigureTable | PauseTable | ResumeTable | CloseTable | UnfreezeTable
-SocketCommand = PlayersCommand | OperatorsCommand
+SocketCommand = PlayerCommand | OperatorsCommand
 
 
 class CommandMessage(msgspec.Struct, frozen=True, tag="command"):

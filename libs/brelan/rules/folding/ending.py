@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from brelan.events import table as facts
-from brelan.rules.folding.seats import put_transfer
+from brelan.rules.folding.seats import change_seat, put_transfer
 from brelan.rules.state import DealerWait, TableState, Transfer, hand_of, player_at
 
 
@@ -50,6 +50,15 @@ def hand_ended(state: TableState, event: facts.HandEnded) -> None:
 
 
 def hand_voided(state: TableState, event: facts.HandVoided) -> None:
+    """It was never dealt: the button has not moved, and who owed a blind owes it still."""
+    before = hand_of(state).before
+    if before is not None:
+        state.last_players, state.last_button = before.players, before.button
+        state.last_small_blind, state.last_big_blind = before.small_blind, before.big_blind
+        for owed in before.owed:
+            seat = state.seats[owed.seat - 1]
+            if seat is not None and seat.player_id == owed.player_id:
+                change_seat(state, owed.seat, owes_big_blind=owed.big_blind, owes_small_blind=owed.small_blind)
     _hand_over(state, event.stacks)
 
 

@@ -7,9 +7,12 @@ from brelan.rules.folding.tables import call_off
 from brelan.rules.game import limit_of, street_index
 from brelan.rules.games import game_of
 from brelan.rules.state import (
+    DAY_MS,
+    Before,
     DealerWait,
     Hand,
     HandPlayer,
+    Owed,
     TableState,
     Turn,
     config_of,
@@ -26,6 +29,7 @@ def hand_started(state: TableState, event: facts.HandStarted) -> None:
     if state.next_config is not None:
         state.config, state.next_config = state.next_config, None
     call_off(state)
+    before = _before(state)
     state.hands_played = event.number
     state.show_offered = ()
     state.show_requests = {}
@@ -39,12 +43,22 @@ def hand_started(state: TableState, event: facts.HandStarted) -> None:
         event.small_blind,
         event.big_blind,
         wager=config_of(state).lower_limit,
+        before=before,
     )
     if game_of(config_of(state)).has_blinds:
         _settle_blinds(state, event)
     state.last_hand_id, state.last_players = event.hand_id, event.players
     state.last_button = event.button
     state.last_small_blind, state.last_big_blind = event.small_blind, event.big_blind
+
+
+def _before(state: TableState) -> Before:
+    owed = tuple(
+        Owed(seat.seat, seat.player_id, seat.owes_big_blind, seat.owes_small_blind)
+        for seat in state.seats
+        if seat is not None and not seat.reserved
+    )
+    return Before(state.last_players, state.last_button, state.last_small_blind, state.last_big_blind, owed)
 
 
 def _settle_blinds(state: TableState, event: facts.HandStarted) -> None:
@@ -112,8 +126,12 @@ def seed_given(state: TableState, event: facts.SeedGiven) -> None:
 
 def seeds_withheld(state: TableState, event: facts.SeedsWithheld) -> None:
     hand_of(state).seeds_asked = ()
+    day = state.now_ms // DAY_MS
+    counts = state.withheld if state.withheld_day == day else {}
     for number in event.seats:
-        change_seat(state, number, seed=b"", seed_index=0)
+        seat = change_seat(state, number, seed=b"", seed_index=0)
+        counts = {**counts, seat.player_id: counts.get(seat.player_id, 0) + 1}
+    state.withheld, state.withheld_day = counts, day
 
 
 def cards_requested(state: TableState, event: facts.CardsRequested) -> None:

@@ -110,6 +110,7 @@ const folds = {
     const hand = {
       hand_id: e.hand_id, number: e.number, deck_size: e.deck_size, players: e.players.map(newPlayer),
       button: e.button ?? null, small_blind: e.small_blind ?? null, big_blind: e.big_blind ?? null,
+      before: { lastBlinds: s.lastBlinds, owed: s.seats.map((seat) => seat && [seat.player_id, seat.owes_big_blind, seat.owes_small_blind]) },
       committed: null, seeds: [], seeds_asked: [], seeds_due_ms: 0,
       phase: "posting", street: 0, bring_in: null, community: null, pots: [], awarded: [],
       price: s.config.game === "draw" ? s.config.lower_limit : 0, // the big blind, even when it is short (D6)
@@ -202,7 +203,7 @@ const folds = {
     return next;
   },
   HandEnded: (s, e) => finished(s, e.stacks),
-  HandVoided: (s, e) => logged(finished(s, e.stacks), "HandVoided", { reason: e.reason }),
+  HandVoided: (s, e) => logged(finished(undealt(s), e.stacks), "HandVoided", { reason: e.reason }),
   ShowOffered: (s, e) => having(s, { showOffered: e.seats }),
 };
 
@@ -254,6 +255,16 @@ const shown = (state, hand) => {
   return loggedBy(onPlayer(state, hand.seat, () => ({ shown: hand })), "shown", hand.seat,
     { cards: hand.cards, category: hand.category, ranks: hand.ranks ?? [] });
 };
+
+/** A hand that is called off was never dealt: who owed a blind owes it still. Begun before this page saw it: as the room tells. */
+function undealt(state) {
+  const before = state.hand?.before;
+  if (!before) return state;
+  return having(state, { lastBlinds: before.lastBlinds, seats: state.seats.map((seat, i) => {
+    const [player_id, owes_big_blind, owes_small_blind] = before.owed[i] ?? [];
+    return seat && seat.player_id === player_id ? having(seat, { owes_big_blind, owes_small_blind }) : seat;
+  }) });
+}
 
 /** The hand is over; it stays on the table, face up as it was, until the next one starts. */
 const finished = (state, stacks) => {

@@ -629,6 +629,7 @@ const fr = {
   "refused.not_sitting_out": "Vous n’êtes pas en retrait.",
   "refused.no_chips": "Vous n’avez plus de jetons. Recavez d’abord.",
   "refused.seed_due": "Donnez d’abord la graine que ce coup attend.",
+  "refused.no_more_chains": "Vous avez retenu trop de graines aujourd’hui : vous jouez ici sans chaîne jusqu’à demain.",
   "refused.no_seed_due": "Aucune graine n’est attendue de vous maintenant.",
   "refused.bad_seed": "Une graine a 64 chiffres hexadécimaux.",
   "refused.wrong_seed": "Ce n’est pas l’élément suivant de votre chaîne de graines.",
