@@ -13,6 +13,7 @@ from brelan.deck.fair.commitment import Commitment, is_signed
 from brelan.events.commands import BringSeeds, GiveSeed
 
 LENGTH = 1_000  # hands
+REMEMBERED = 10_000  # hands
 SECRET_BYTES = 32
 
 
@@ -69,6 +70,8 @@ class Seeds:
                 self.refused.append(hand.hand_id)
             return None
         self._used = index
+        if len(self.given) >= REMEMBERED:
+            del self.given[next(iter(self.given))]
         self.given[hand.hand_id] = commitment.hash(), self._elements[index]
         return GiveSeed(hand.hand_id, self._elements[index])
 
