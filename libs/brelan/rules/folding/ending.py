@@ -51,7 +51,7 @@ def hand_ended(state: TableState, event: facts.HandEnded) -> None:
 
 def hand_voided(state: TableState, event: facts.HandVoided) -> None:
     """It was never dealt: the button has not moved, and who owed a blind owes it still."""
-    before = hand_of(state).before
+    before = state.hand.before if state.hand is not None else None
     if before is not None:
         state.last_players, state.last_button = before.players, before.button
         state.last_small_blind, state.last_big_blind = before.small_blind, before.big_blind
