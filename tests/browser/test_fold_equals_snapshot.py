@@ -7,6 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from brelan.client.hole_keys import HoleKeys
+from brelan.client.model import TableModel
 from brelan.deck.fair.chains import chain_elements
 from brelan.events import commands
 from brelan.events.config import TableConfig
@@ -48,7 +50,7 @@ async def test_the_fold_of_the_events_equals_the_snapshot(node: Node, config: Ta
 
     assert len(wanted) > 150  # chance plays along: the deck is the dealer's
     happened = {type(event).__name__ for entry in entries for event in entry.events}
-    assert {"SeedsBrought", "SeedsAsked", "SeedGiven", "SeedsWithheld"} <= happened
+    assert {"SeedsBrought", "SeedsAsked", "SeedGiven", "SeedsWithheld", "KeyBrought", "CardsResealed"} <= happened
     for told, said in zip(node.run(FOLD, messages)[1:], wanted, strict=True):
         assert model(told) == expected(said), f"at version {said['version']}"
 
@@ -73,6 +75,7 @@ async def played(room: SmallRoom, config: TableConfig, chance: random.Random) ->
         commands.Muck(),
     ]
     next_seed: dict[bytes, bytes] = {}
+    key = HoleKeys(random_bytes=chance.randbytes)
     for _ in range(MOVES):
         if chance.random() < 0.15:
             await room.command(chance.choice((*OTHERS, ME)), chance.choice(asides))
@@ -82,6 +85,8 @@ async def played(room: SmallRoom, config: TableConfig, chance: random.Random) ->
             next_seed |= dict(pairwise(elements))
             await room.command(chance.choice((*OTHERS, ME)), commands.BringSeeds(elements[0].hex()))
             await room.settle()
+        if chance.random() < 0.05:
+            key = await bring_key(room, key, chance)
         state = await room.state()
         if state.hand is not None and state.hand.seeds_asked and chance.random() < 0.95:
             owing = state.seats[chance.choice(state.hand.seeds_asked) - 1]
@@ -100,6 +105,18 @@ async def played(room: SmallRoom, config: TableConfig, chance: random.Random) ->
         elif chance.random() < 0.03 or not await room.act(chance):
             await room.pass_time(11_000)
             await everybody_back(room, config)
+
+
+async def bring_key(room: SmallRoom, key: HoleKeys, chance: random.Random) -> HoleKeys:
+    """Another one; now and then with the signature of the one before."""
+    model = TableModel()
+    state = await room.state()
+    model.begin(snapshot(state, You(ME, "Ana", seat_of(state, ME)), 0, None))
+    new = HoleKeys(previous=key if chance.random() < 0.5 else None, random_bytes=chance.randbytes)
+    if (said := new.due(model)) is not None:
+        await room.command(ME, said)
+        await room.settle()
+    return new
 
 
 async def everybody_back(room: SmallRoom, config: TableConfig) -> None:
@@ -123,7 +140,7 @@ def as_json(value: msgspec.Struct) -> dict[str, Any]:
 
 SEAT = ("seat", "player_id", "name", "stack", "reserved", "entry", "owes_big_blind", "owes_small_blind",
         "sitting_out", "away", "seed", "seed_index")  # fmt: skip
-OWN_SEAT = ("chips_waiting", "top_up_asked", "sit_out_asked", "leave_asked", "auto_post", "auto_muck")
+OWN_SEAT = ("chips_waiting", "top_up_asked", "sit_out_asked", "leave_asked", "auto_post", "auto_muck", "hole_key")
 PLAYER = ("seat", "player_id", "name", "stack", "starting_stack", "put_in", "bet", "folded", "all_in", "protected",
           "up", "down", "drew", "shown", "mucked")  # fmt: skip
 HAND = ("hand_id", "number", "deck_size", "button", "small_blind", "big_blind", "community", "pots", "seeds",
@@ -171,7 +188,8 @@ def hand_of(hand: dict[str, Any], turn: dict[str, Any] | None) -> dict[str, Any]
     names: tuple[str, ...] = HAND
     if turn:
         names += ON_TURN if turn["actions"][0]["kind"] == "draw" else (*ON_TURN, "price")
-    return {**chosen(hand, names), "players": [chosen(player, PLAYER) for player in hand["players"]]}
+    players = [{**chosen(one, PLAYER), "hole_key": one.get("hole_key", "")} for one in hand["players"]]
+    return {**chosen(hand, names), "players": players}
 
 
 def chosen(whole: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:

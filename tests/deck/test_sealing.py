@@ -42,6 +42,16 @@ def test_what_was_sealed_opens() -> None:
     assert open_sealed(ANA, sealed, CONTEXT) == b"AsKs"
 
 
+def test_a_box_of_the_first_format_opens_for_ever() -> None:
+    sealed = bytes.fromhex(
+        "01fa2a2695a909ad4ffd3384e132ad02a56c78f45547ee40038dc79002b90d29ed90e08eee762ae7150000000000000000"
+        "00000002ff3900fccf8a5763f2dbfd4ec4ceb61e0500dae97606e9b894024e2dd8d39a9825507240a5f4e0bc3080d05aa18c3db3"
+        "9590038f491a9545ac32f046c931cfc87e5214d62f6855a05e2c74e839ac35ec9d21ec42d24383ef3667ef2861344541384e6a05"
+        "da0055e351d31dc2b7d40e907522f12c4577e3de76854453ac8e062a100cda6cb543583a0510e6a03cfc3852"
+    )
+    assert open_sealed(ANA, sealed, CONTEXT) == b"AsKs"
+
+
 @pytest.mark.parametrize("context", [hole_context("s00-a", 4), hole_context("s00-b", 3), b"", CONTEXT + b"3"])
 def test_a_box_that_was_moved_does_not_open(context: bytes) -> None:
     with pytest.raises(CannotOpen):

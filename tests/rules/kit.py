@@ -154,6 +154,10 @@ class Table:
         """A chain of seeds, before the first hand."""
         self._fold(table.SeedsBrought(number, tip))
 
+    def keyed(self, number: int, hole_key: bytes, sign_key: bytes) -> None:
+        """His hole cards are sealed to a key of his own."""
+        self._fold(table.KeyBrought(number, hole_key, sign_key))
+
     def last_hand(self, button: int, small: int, big: int, seats: tuple[int, ...]) -> None:
         """As if such a hand had just been played."""
         self.state.last_players = tuple(table.HandSeat(seat, player_of(seat), player_of(seat), 1) for seat in seats)

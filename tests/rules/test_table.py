@@ -124,6 +124,8 @@ REFUSALS: dict[str, Situation] = {
     "ambiguous_amount": lambda: (played := with_an_open_pair()).refusal(commands.Act(played.turn_id, "bet"), 2),
     "bad_positions": lambda: (played := drawing()).refusal(commands.Draw(played.turn_id, (1, 1)), 2),
     "seed_due": lambda: seeding().refusal(commands.BringSeeds(""), 1),
+    "bad_key": lambda: sitting().refusal(commands.BringKey("00"), 1),
+    "wrong_signature": lambda: sitting().refusal(commands.BringKey("", "", "00" * 64), 1),
     "no_more_chains": lambda: withheld_often().refusal(commands.BringSeeds("00" * 32), 1),
     "no_seed_due": lambda: seeding().refusal(commands.GiveSeed("another", "00" * 32), 1),
     "bad_seed": lambda: seeding().refusal(commands.BringSeeds("00"), 2),

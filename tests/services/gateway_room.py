@@ -15,6 +15,8 @@ from websockets.asyncio.client import ClientConnection, connect
 from brelan.auth.accounts import AccountStore, Player
 from brelan.auth.tickets import TicketOffice
 from brelan.auth.tokens import Issuer, Verifier
+from brelan.deck.keys import x25519_public
+from brelan.deck.sealing import HoleCardOpener, hole_context, seal
 from brelan.eventlog import keys
 from brelan.eventlog.log import Log
 from brelan.eventlog.memory_log import Hash, MemoryStore, Stream
@@ -29,7 +31,6 @@ from brelan.events.envelope import (
     TableCommitted,
     decode_cashier,
     decode_command,
-    decode_hole_cards,
     encode,
 )
 from brelan.histories.queries import Histories
@@ -54,11 +55,12 @@ TABLE = "s00-abc123"
 Frame = dict[str, Any]
 
 
-class PlainHoleCards:
-    """Not sealed here: ``brelan.deck`` has its own tests."""
+GATEWAY_SECRET = bytes(range(32))
 
-    def __call__(self, table_id: str, seat: int, sealed: bytes) -> HoleCards | None:
-        return decode_hole_cards(sealed)
+
+def hole_box(table_id: str, hole: HoleCards) -> bytes:
+    """As the dealer seals them to the gateways."""
+    return seal(x25519_public(GATEWAY_SECRET), encode(hole), hole_context(table_id, hole.seat))
 
 
 class Keys:
@@ -102,7 +104,7 @@ class GatewayRoom:
         shards = {}
         for name, log in self.logs.items():
             inbox = Inbox(log, "g1", settings.busy_after_ms)
-            feed = ShardFeed(log, inbox, HoleCardReader(log, open_hole_cards or PlainHoleCards()))
+            feed = ShardFeed(log, inbox, HoleCardReader(log, open_hole_cards or HoleCardOpener((GATEWAY_SECRET,))))
             shards[name] = Shard(feed, inbox, log)
         cashier = Cashier(store.log("wallet"), settings.welcome_amount)
         url = settings.database_url
@@ -242,7 +244,7 @@ class ScriptedTable:
     def hold(self, seat: int, name: str, cards: tuple[int, ...], hand_id: str = "h1") -> None:
         """What the dealer puts into the hash of hole cards."""
         hole = HoleCards(hand_id, seat, f"p-{name}", cards, tuple(False for _ in cards))
-        self.store.put(keys.hole(self.table_id), Hash)[str(seat)] = encode(hole)
+        self.store.put(keys.hole(self.table_id), Hash)[str(seat)] = hole_box(self.table_id, hole)
 
     def deal(self, *seats: int, hand_id: str = "h1", down: int = 2) -> int:
         cards = tuple(facts.SeatCards(seat, down) for seat in seats)

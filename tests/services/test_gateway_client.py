@@ -13,7 +13,7 @@ from brelan.events import commands
 from brelan.events import table as facts
 from brelan.rules.cards import cards_from_text
 from brelan.views import messages as views
-from tests.services.gateway_room import PASSWORD, TABLE, GatewayRoom, ScriptedTable, gateway_room, until
+from tests.services.gateway_room import PASSWORD, TABLE, GatewayRoom, ScriptedTable, gateway_room, hole_box, until
 from tests.tables import STUD
 
 
@@ -108,10 +108,9 @@ async def test_turns_and_cards(room: GatewayRoom, client: Client, table: Scripte
         from brelan.eventlog import keys
         from brelan.eventlog.memory_log import Hash
         from brelan.events.dealing import HoleCards
-        from brelan.events.envelope import encode
 
         hole = HoleCards("h1", 1, client.player_id, cards_from_text("AsKh"), (False, False))
-        room.store.put(keys.hole(TABLE), Hash)["1"] = encode(hole)
+        room.store.put(keys.hole(TABLE), Hash)["1"] = hole_box(TABLE, hole)
         dealt = facts.CardsDealt("r", "h1", "third", (facts.SeatCards(1, 2), facts.SeatCards(2, 2)))
         table.commit(dealt, facts.TurnOpened(1, 1, 99, (facts.Action("bring_in", 100, 100),)))
         await until(lambda: mine.turn is not None)

@@ -17,6 +17,7 @@ from brelan.bots.brain import decide
 from brelan.bots.report import Report
 from brelan.bots.temper import Temper
 from brelan.client import Client, ClientError, CommandRefused, Table, TableClosed, Unanswered
+from brelan.client.hole_keys import HoleKeys
 from brelan.client.seeds import Seeds
 from brelan.events import commands
 from brelan.events.table import Entry
@@ -30,6 +31,7 @@ SPARE_SECONDS = 1.5  # before the deadline
 REPEATS = 0.01  # of commands, sent once more under their id: the answer has to be the same
 UNPOSTED = 0.01  # of hands, after which it changes its mind about posting without being asked
 SEEDED = 0.5  # of the bots bring seeds for the deal
+SEALED = 0.5  # of them are dealt to keys of their own
 BUY_INS = (1, 1, 2, 3)  # times the minimum
 TRY_AGAIN = frozenset({"busy", "rate_limited"})
 
@@ -63,6 +65,7 @@ class Bot:
         self._not_before = 0.0  # the next upkeep, by the loop's clock
         self._resting = False
         self._brings_seeds = chance.random() < SEEDED
+        self._hole_keys = HoleKeys() if chance.random() < SEALED else None
 
     async def run(self, stop: asyncio.Event, leave_at_end: bool, gate: asyncio.Semaphore) -> None:
         """``gate``: how many come in at once."""
@@ -79,7 +82,7 @@ class Bot:
 
     async def _visit(self, client: Client, stop: asyncio.Event, leave_at_end: bool) -> None:
         seeds = Seeds(await client.dealer_keys()) if self._brings_seeds else None
-        async with client.table(self._table_id, seeds) as table:
+        async with client.table(self._table_id, seeds, self._hole_keys) as table:
             try:
                 while not stop.is_set():
                     await self._act(client, table)

@@ -48,6 +48,7 @@ class SeatModel(msgspec.Struct, kw_only=True):
     leave_asked: bool = False
     auto_post: bool = True
     auto_muck: bool = True
+    hole_key: Hex = ""
 
 
 class PlayerModel(msgspec.Struct, kw_only=True):
@@ -68,6 +69,7 @@ class PlayerModel(msgspec.Struct, kw_only=True):
     drew: int | None = None
     shown: ShownHandView | None = None
     mucked: bool = False
+    hole_key: Hex = ""  # his own only: what his cards of this hand are sealed to; empty: the gateways'
 
 
 class HandModel(msgspec.Struct, kw_only=True):
@@ -262,7 +264,7 @@ class TableModel:
     def _no_longer_offered(self, number: int) -> None:
         self.show_offered = tuple(seat for seat in self.show_offered if seat != number)
 
-    # --- seeds -------------------------------------------------------------------------------------------------
+    # --- seeds and keys -----------------------------------------------------------------------------------------------
 
     def _take_of_seeds(self, event: AnyEventView) -> None:
         hand = self.hand
@@ -282,6 +284,10 @@ class TableModel:
                 for number in numbers:
                     if (held := self.seats[number - 1]) is not None:
                         held.seed, held.seed_index = "", 0
+            case views.KeyBrought(seat=number, hole_key=hole_key) if (held := self.seats[number - 1]) is not None:
+                held.hole_key = hole_key
+                if hand is not None and hand.hand_id == event.hand_id and (player := hand.at(number)) is not None:
+                    player.hole_key = hole_key
             case views.SeedsBrought(seat=number, tip=tip) if (held := self.seats[number - 1]) is not None:
                 held.seed, held.seed_index = tip, 0
             case _:
@@ -305,6 +311,8 @@ class TableModel:
             small_blind=event.small_blind,
             big_blind=event.big_blind,
         )
+        if (mine := self.mine) is not None and (player := self.hand.at(mine.seat)) is not None:
+            player.hole_key = mine.hole_key
         self.hands_played = event.number
         self.config, self.next_config = self.next_config or self.config, None
         self.turn = self.post_ask = self.next_hand_ms = self.cards = None

@@ -9,6 +9,7 @@ import httpx2
 import msgspec
 
 from brelan.client.errors import RequestRefused
+from brelan.client.hole_keys import HoleKeys
 from brelan.client.seeds import Seeds
 from brelan.client.table import Table
 
@@ -101,9 +102,10 @@ class Client:
         headers = {"Idempotency-Key": key or secrets.token_hex(16)}
         return str((await self._ask("POST", "/api/tables", given, headers))["table_id"])
 
-    def table(self, table_id: str, seeds: Seeds | None = None) -> Table:
-        """Its socket, to be entered: ``async with client.table(id) as table``. ``seeds``: to contribute to the deal."""
-        return Table(self, table_id, seeds)
+    def table(self, table_id: str, seeds: Seeds | None = None, hole_keys: HoleKeys | None = None) -> Table:
+        """Its socket, to be entered: ``async with client.table(id) as table``. ``seeds``: to contribute to the deal;
+        ``hole_keys``: to be dealt cards that only this client can open."""
+        return Table(self, table_id, seeds, hole_keys)
 
     async def dealer_keys(self) -> list[str]:
         """The public keys that the room's dealer signs with, in hexadecimal."""

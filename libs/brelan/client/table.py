@@ -19,6 +19,7 @@ import websockets
 from websockets.asyncio.client import ClientConnection, connect
 
 from brelan.client.errors import CommandRefused, RequestRefused, TableClosed, Unanswered
+from brelan.client.hole_keys import HoleKeys
 from brelan.client.model import TableModel
 from brelan.client.seeds import Seeds
 from brelan.events import commands
@@ -41,6 +42,7 @@ FOR_GOOD = {messages.CLOSE_MALFORMED, messages.CLOSE_UNKNOWN_TABLE, messages.CLO
 
 Message = messages.RoomMessage
 Answer = Ack | Refused
+Contribution = commands.BringKey | commands.BringSeeds | commands.GiveSeed
 
 
 class Pending:
@@ -58,9 +60,12 @@ class Pending:
 class Table:
     """Made by ``Client.table``. Iterating gives every message of the room, after it was taken into ``model``."""
 
-    def __init__(self, client: "Client", table_id: str, seeds: Seeds | None = None) -> None:
+    def __init__(
+        self, client: "Client", table_id: str, seeds: Seeds | None = None, hole_keys: HoleKeys | None = None
+    ) -> None:
         self.table_id = table_id
         self.seeds = seeds
+        self.hole_keys = hole_keys
         self.model = TableModel()
         self.violations: list[str] = []
         self.reconnects = 0
@@ -251,6 +256,8 @@ class Table:
     # --- messages ----------------------------------------------------------------------------------------------
 
     async def _take(self, message: Message) -> None:
+        if self.hole_keys is not None:
+            message = self.hole_keys.opened(self.table_id, message)
         match message:
             case Snapshot() | Resumed():
                 self._begin(message)
@@ -271,12 +278,15 @@ class Table:
         self._contribute()
 
     def _contribute(self) -> None:
-        """The seed that is due, if one is."""
-        said = self.seeds.due(self.model) if self.seeds is not None and self._contributing is None else None
-        if said is not None:
+        """The key or the seed that is due, if one is."""
+        if self._contributing is None and (said := self._due()) is not None:
             self._contributing = asyncio.create_task(self._say(said))
 
-    async def _say(self, said: commands.BringSeeds | commands.GiveSeed) -> None:
+    def _due(self) -> Contribution | None:
+        key = self.hole_keys.due(self.model) if self.hole_keys is not None else None
+        return key or (self.seeds.due(self.model) if self.seeds is not None else None)
+
+    async def _say(self, said: Contribution) -> None:
         with contextlib.suppress(CommandRefused, Unanswered, TableClosed):
             await self.command(said)
         self._contributing = None

@@ -31,6 +31,7 @@ from brelan.deck.events import (
     HandFinished,
     HandsCompared,
     HandTurnedUp,
+    KeyChanged,
     Reshuffled,
     StreetDealt,
 )
@@ -88,6 +89,7 @@ class SeatHand(Secret, frozen=True):
     cards: tuple[int, ...] = ()
     up: tuple[bool, ...] = ()
     discards: tuple[int, ...] = ()
+    hole_key: bytes = b""
 
 
 class DeckState(Secret, frozen=True):
@@ -128,7 +130,7 @@ def shuffled(
 
 
 def seats_of(started: HandStarted) -> tuple[DeckSeat, ...]:
-    return tuple(DeckSeat(player.seat, player.player_id) for player in started.players)
+    return tuple(DeckSeat(player.seat, player.player_id, player.hole_key) for player in started.players)
 
 
 def deal(state: DeckState, request: Request, shuffle: Shuffle, root_of: RootOf = no_root) -> Dealing:
@@ -312,9 +314,11 @@ def evolve(state: DeckState | None, event: AnyDeckEvent) -> DeckState | None:
     """The state after an event of the dealer's log. None: there is no hand."""
     match event:
         case DeckShuffled():
-            hands = {player.seat: SeatHand(player.seat, player.player_id) for player in event.seats}
+            hands = {one.seat: SeatHand(one.seat, one.player_id, hole_key=one.hole_key) for one in event.seats}
             return DeckState(event.hand_id, event.deck_size, hands, event.order)
         case DeckPrepared() | DeckPutAway():
+            return None
+        case KeyChanged() if state is None:  # before the first card: the deck is cut with this key among its seats
             return None
     if state is None:
         raise DealError("a deck's log does not begin with a shuffled deck")
@@ -333,6 +337,9 @@ def _next(state: DeckState, event: AnyDeckEvent) -> DeckState:
             return replace(_answered(state, event.answer.request_id, event.answer), betting_over=True)
         case HandTurnedUp():
             return _answered(state, event.request_id, event.answer)
+        case KeyChanged():
+            hand = replace(state.hands[event.seat], hole_key=event.hole_key)
+            return replace(state, hands={**state.hands, event.seat: hand})
         case HandFinished():
             return replace(state, betting_over=True)
         case DeckPrepared() | DeckShuffled() | DeckPutAway():

@@ -20,6 +20,7 @@ class DeckEvent(Secret, frozen=True, array_like=True, tag=True):
 class DeckSeat(msgspec.Struct, frozen=True, array_like=True):
     seat: int
     player_id: str
+    hole_key: bytes = b""  # his own; empty: the gateways'
 
 
 class DeckPrepared(DeckEvent, frozen=True):
@@ -69,6 +70,13 @@ class HandTurnedUp(DeckEvent, frozen=True):
     answer: HandShown
 
 
+class KeyChanged(DeckEvent, frozen=True):
+    """His cards are sealed to another key from here on, those that he has too."""
+
+    seat: int
+    hole_key: bytes
+
+
 class HandFinished(DeckEvent, frozen=True):
     """The hand is over and its record has been handed on. Who wants to may still show."""
 
@@ -85,6 +93,7 @@ AnyDeckEvent = (
     | HandDrawn
     | HandsCompared
     | HandTurnedUp
+    | KeyChanged
     | HandFinished
     | DeckPutAway
 )

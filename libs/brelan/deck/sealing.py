@@ -1,9 +1,10 @@
 """Sealing: to the X25519 key of one recipient (hole cards, records), and the dealer's own log to the dealer.
 
 A box, byte by byte: format (1), id of the recipient's key (8), the sender's ephemeral public key (32), nonce (12), then
-ChaCha20-Poly1305 of the padded text. Its key is HKDF-SHA-256 of the shared secret, with both public keys as the salt.
-The context (which table, which seat) is authenticated: a box that was moved does not open. An entry of the dealer's log
-has format, id of the key, nonce and text; each table's log has a key of its own, derived from the dealer's.
+the padded text, under AES-256-GCM in format 2 (a browser has that) and ChaCha20-Poly1305 in format 1. Its key is
+HKDF-SHA-256 of the shared secret, with both public keys as the salt. The context (which table, which seat) is
+authenticated: a box that was moved does not open. An entry of the dealer's log has format, id of the key, nonce and
+text; each table's log has a key of its own, derived from the dealer's.
 
 Texts are padded to a multiple of 128 bytes, so a size tells nothing about cards. The ids tell which key opens it, so a
 new key can take over while what was sealed to the old one can still be read.
@@ -17,7 +18,7 @@ from functools import lru_cache
 import msgspec
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
-from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM, ChaCha20Poly1305
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
@@ -26,7 +27,8 @@ from brelan.events.envelope import decode_hand_secrets, decode_hole_cards, decod
 
 KEY_BYTES = 32
 BLOCK_BYTES = 128
-_FORMAT = b"\x01"
+_BOX, _OLD_BOX = b"\x02", b"\x01"
+_LOG_FORMAT = b"\x01"
 _ID_BYTES = 8
 _NONCE_BYTES = 12
 _TAG_BYTES = 16
@@ -35,6 +37,7 @@ _LOG_HEAD_BYTES = 1 + _ID_BYTES + _NONCE_BYTES
 _SEALS_PER_EPHEMERAL_KEY = 64  # a new one costs a hundred microseconds, a seal two
 _CIPHERS_KEPT = 4_096
 
+Cipher = AESGCM | ChaCha20Poly1305
 RandomBytes = Callable[[int], bytes]
 
 
@@ -59,7 +62,7 @@ class Sealer:
         self._random_bytes = random_bytes
         self._left = 0
         self._head = b""
-        self._cipher = ChaCha20Poly1305(bytes(KEY_BYTES))
+        self._cipher: Cipher = AESGCM(bytes(KEY_BYTES))
 
     def seal(self, plain: bytes, context: bytes) -> bytes:
         if not self._left:
@@ -72,8 +75,8 @@ class Sealer:
         """A new ephemeral key: whoever learns it opens no more than these few."""
         ephemeral = X25519PrivateKey.from_private_bytes(self._random_bytes(KEY_BYTES))
         public = ephemeral.public_key().public_bytes_raw()
-        self._head = _FORMAT + key_id(self._public_key) + public
-        self._cipher = _box_cipher(ephemeral.exchange(self._recipient), public, self._public_key)
+        self._head = _BOX + key_id(self._public_key) + public
+        self._cipher = _box_cipher(_BOX, ephemeral.exchange(self._recipient), public, self._public_key)
         self._left = _SEALS_PER_EPHEMERAL_KEY
 
 
@@ -91,20 +94,20 @@ class Opener:
     def open(self, sealed: bytes, context: bytes) -> bytes:
         """Raises CannotOpen."""
         head, text = sealed[:_HEAD_BYTES], sealed[_HEAD_BYTES:]
-        if head[:1] != _FORMAT or len(text) < _TAG_BYTES:
+        if not is_box(head) or len(text) < _TAG_BYTES:
             raise CannotOpen("this is no sealed box")
-        recipient, ephemeral = head[1 : 1 + _ID_BYTES], head[1 + _ID_BYTES : -_NONCE_BYTES]
+        form, recipient, ephemeral = head[:1], head[1 : 1 + _ID_BYTES], head[1 + _ID_BYTES : -_NONCE_BYTES]
         if recipient not in self._keys:
             raise CannotOpen("this is sealed to another key")
         try:
-            return unpadded(self._cipher(recipient, ephemeral).decrypt(head[-_NONCE_BYTES:], text, context))
+            return unpadded(self._cipher(form, recipient, ephemeral).decrypt(head[-_NONCE_BYTES:], text, context))
         except (InvalidTag, ValueError) as error:
             raise CannotOpen("this does not open with this key for this context") from error
 
-    def _derive(self, recipient: bytes, ephemeral: bytes) -> ChaCha20Poly1305:
+    def _derive(self, form: bytes, recipient: bytes, ephemeral: bytes) -> Cipher:
         private, public = self._keys[recipient]
         shared = private.exchange(X25519PublicKey.from_public_bytes(ephemeral))
-        return _box_cipher(shared, ephemeral, public)
+        return _box_cipher(form, shared, ephemeral, public)
 
 
 def seal(public_key: bytes, plain: bytes, context: bytes) -> bytes:
@@ -117,8 +120,14 @@ def open_sealed(private_key: bytes, sealed: bytes, context: bytes) -> bytes:
     return Opener((private_key,)).open(sealed, context)
 
 
-def _box_cipher(shared: bytes, ephemeral: bytes, recipient: bytes) -> ChaCha20Poly1305:
-    return ChaCha20Poly1305(_derived(shared, ephemeral + recipient, b"brelan sealed box 1"))
+def is_box(sealed: bytes) -> bool:
+    return sealed[:1] in (_BOX, _OLD_BOX)
+
+
+def _box_cipher(form: bytes, shared: bytes, ephemeral: bytes, recipient: bytes) -> Cipher:
+    if form == _OLD_BOX:
+        return ChaCha20Poly1305(_derived(shared, ephemeral + recipient, b"brelan sealed box 1"))
+    return AESGCM(_derived(shared, ephemeral + recipient, b"brelan sealed box 2"))
 
 
 # --- what is sealed, and for which context -----------------------------------------------------------------------
@@ -198,13 +207,13 @@ class DeckSeal:
         """For this place in this table's log only."""
         nonce = self._random_bytes(_NONCE_BYTES)
         cipher = self._cipher(self._current, table_id)
-        return _FORMAT + self._current + nonce + cipher.encrypt(nonce, padded(plain), entry_id.encode())
+        return _LOG_FORMAT + self._current + nonce + cipher.encrypt(nonce, padded(plain), entry_id.encode())
 
     def open(self, table_id: str, entry_id: str, sealed: bytes) -> bytes:
         """Raises CannotOpen."""
         head, text = sealed[:_LOG_HEAD_BYTES], sealed[_LOG_HEAD_BYTES:]
         key, nonce = head[1 : 1 + _ID_BYTES], head[1 + _ID_BYTES :]
-        if head[:1] != _FORMAT or key not in self._keys:
+        if head[:1] != _LOG_FORMAT or key not in self._keys:
             raise CannotOpen(f"the dealer's log of table {table_id} was sealed with a key that is not here")
         try:
             return unpadded(self._cipher(key, table_id).decrypt(nonce, text, entry_id.encode()))

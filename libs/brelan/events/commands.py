@@ -50,6 +50,18 @@ class BringSeeds(Command, frozen=True):
     tip: str
 
 
+class BringKey(Command, frozen=True):
+    """His hole cards are sealed to this key of his own from now on (docs/hole-cards.md).
+
+    In a hand that he holds cards of, only with the signature of the key that they are sealed for; without one from the
+    next hand on. Empty: to the gateways' key again, from the next hand on.
+    """
+
+    hole_key: str  # X25519, 64 hexadecimal digits
+    sign_key: str = ""  # Ed25519, 64 hexadecimal digits: signs the change to another one
+    signature: str = ""  # 128 hexadecimal digits
+
+
 class GiveSeed(Command, frozen=True):
     """The next element of his chain, for this hand only, after its commitment was checked."""
 
@@ -121,6 +133,7 @@ PlayerCommand = (
     | ChooseEntry
     | SetPreferences
     | BringSeeds
+    | BringKey
     | GiveSeed
     | Leave
     | Act

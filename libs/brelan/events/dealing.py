@@ -1,12 +1,12 @@
 """The dealer's answers to the table, and what it hands to gateways and history, sealed.
 
 The answers are table events: a table logs them as they came (``DeckCommitted``, ``CardsDealt``, ``CardsDrawn``,
-``ShowdownResolved``, ``HandShown``).
+``ShowdownResolved``, ``HandShown``, ``CardsResealed``).
 """
 
 import msgspec
 
-from brelan.events.table import CardsDealt, CardsDrawn, DeckCommitted, HandShown, ShowdownResolved
+from brelan.events.table import CardsDealt, CardsDrawn, CardsResealed, DeckCommitted, HandShown, ShowdownResolved
 
 
 class Dealt(msgspec.Struct, frozen=True, array_like=True):
@@ -14,7 +14,7 @@ class Dealt(msgspec.Struct, frozen=True, array_like=True):
 
     table_id: str
     request_id: str
-    answer: DeckCommitted | CardsDealt | CardsDrawn | ShowdownResolved | HandShown
+    answer: DeckCommitted | CardsDealt | CardsDrawn | ShowdownResolved | HandShown | CardsResealed
     cause: str = ""
     trace: str = ""
 
@@ -27,6 +27,22 @@ class HoleCards(msgspec.Struct, frozen=True, array_like=True):
     player_id: str
     cards: tuple[int, ...]  # as dealt; draw: kept cards first, then the drawn ones
     up: tuple[bool, ...]  # which of them lie face up
+
+
+class PlayersBox(msgspec.Struct, frozen=True, array_like=True):
+    """His ``count`` cards so far, sealed to his own key (docs/hole-cards.md)."""
+
+    count: int
+    box: bytes
+
+
+class PlayersBoxes(msgspec.Struct, frozen=True, array_like=True):
+    """An entry of ``hole:<table>`` that only the player can open. Of before the newest deal too: the table may not have
+    logged that yet, and nobody is sent a card early."""
+
+    hand_id: str
+    player_id: str
+    boxes: tuple[PlayersBox, ...]
 
 
 class SeatRecord(msgspec.Struct, frozen=True, array_like=True):

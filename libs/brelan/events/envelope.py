@@ -3,7 +3,7 @@
 import msgspec
 
 from brelan.events.commands import ClientCommand, ExpireTurn
-from brelan.events.dealing import Dealt, HandRecord, HandSecrets, HoleCards, SealedRecord
+from brelan.events.dealing import Dealt, HandRecord, HandSecrets, HoleCards, PlayersBoxes, SealedRecord
 from brelan.events.money import CashierRequested, WalletReplied, WalletRequested
 from brelan.events.table import TableEvent
 
@@ -100,6 +100,7 @@ decode_committed = msgspec.msgpack.Decoder(TableCommitted).decode
 decode_epoch = msgspec.msgpack.Decoder(Epoch).decode
 decode_dealt = msgspec.msgpack.Decoder(Dealt).decode
 decode_hole_cards = msgspec.msgpack.Decoder(HoleCards).decode
+decode_players_boxes = msgspec.msgpack.Decoder(PlayersBoxes).decode
 decode_record = msgspec.msgpack.Decoder(HandRecord).decode
 decode_hand_secrets = msgspec.msgpack.Decoder(HandSecrets).decode
 decode_sealed_record = msgspec.msgpack.Decoder(SealedRecord).decode

@@ -154,6 +154,15 @@ class SeedsBrought(Event, frozen=True):
     tip: bytes
 
 
+class KeyBrought(Event, frozen=True):
+    """The player's own key for his hole cards, 32 bytes each; empty: the gateways' common one."""
+
+    seat: int
+    hole_key: bytes  # X25519
+    sign_key: bytes  # Ed25519
+    hand_id: str = ""  # of the hand that it counts in already; empty: from the next one on
+
+
 class SitOutAsked(Event, frozen=True):
     """In a hand: he sits out when it is over."""
 
@@ -247,6 +256,7 @@ class HandSeat(msgspec.Struct, frozen=True, array_like=True, gc=False):
     player_id: str
     name: str
     stack: int  # before anything is posted
+    hole_key: bytes = b""  # his hole cards are sealed to; empty: the gateways'
 
 
 class HandStarted(Event, frozen=True):
@@ -318,6 +328,14 @@ class SeedsWithheld(Event, frozen=True):
     hand_id: str
     seats: tuple[int, ...]
     seeds: tuple[SeatSeed, ...] = ()
+
+
+class CardsResealed(Event, frozen=True):
+    """The dealer's answer to a ``KeyBrought`` in a hand: his cards so far lie sealed to that key."""
+
+    hand_id: str
+    seat: int
+    hole_key: bytes
 
 
 class CardsRequested(Event, frozen=True):
@@ -554,6 +572,7 @@ TableEvent = (
     | ChipsAdded
     | PreferencesSet
     | SeedsBrought
+    | KeyBrought
     | SitOutAsked
     | SatOut
     | CameBack
@@ -574,6 +593,7 @@ TableEvent = (
     | SeedsAsked
     | SeedGiven
     | SeedsWithheld
+    | CardsResealed
     | CardsRequested
     | CardsDealt
     | TurnOpened

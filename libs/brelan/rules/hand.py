@@ -24,7 +24,7 @@ def start(draft: Draft, lineup: Lineup) -> None:
     number = state.hands_played + 1
     hand_id = f"{state.table_id}-{state.epoch}-{number}"
     seats = [seat_at(state, seat) for seat in lineup.seats]
-    players = tuple(table.HandSeat(seat.seat, seat.player_id, seat.name, seat.stack) for seat in seats)
+    players = tuple(table.HandSeat(seat.seat, seat.player_id, seat.name, seat.stack, seat.hole_key) for seat in seats)
     deck_size = draft.game.deck_size(len(players))
     blinds = (lineup.button, lineup.small_blind, lineup.big_blind)
     draft.emit(table.HandStarted(hand_id, number, deck_size, players, *blinds))

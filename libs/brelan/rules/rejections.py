@@ -35,6 +35,8 @@ SENTENCES = {
     "not_sitting_out": "You are not sitting out.",
     "no_chips": "You have no chips left. Top up first.",
     "seed_due": "Give the seed that this hand waits for first.",
+    "bad_key": "{detail}",
+    "wrong_signature": "That is not the signature of the key your cards are dealt to.",
     "no_more_chains": "You have kept back too many seeds today. You play here without a chain until tomorrow.",
     "no_seed_due": "No seed of yours is waited for now.",
     "bad_seed": "A seed has 64 hexadecimal digits.",

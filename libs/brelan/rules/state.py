@@ -57,6 +57,8 @@ class Seat(msgspec.Struct, gc=False):
     seed: bytes = b""  # the last element he gave of his chain, at first the tip; empty: he has none
     seed_index: int = 0  # its place in the chain
     seed_epoch: int = 0  # of another one nothing is asked: part of it may be lost
+    hole_key: bytes = b""  # his own, from the next hand on; empty: the gateways'
+    sign_key: bytes = b""
 
 
 class Departed(msgspec.Struct, gc=False):
@@ -86,6 +88,8 @@ class HandPlayer(msgspec.Struct, gc=False):
     drew: int | None = None  # draw: how many, once he did
     shown: ShownHand | None = None
     mucked: bool = False
+    hole_key: bytes = b""  # his cards of this hand are sealed to; empty: the gateways'
+    sign_key: bytes = b""  # whose signature moves them to another
 
 
 class Turn(msgspec.Struct, gc=False):

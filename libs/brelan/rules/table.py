@@ -11,6 +11,7 @@ what is said        where it is decided
 seats and money     ``seating``, and the wallet's answers
 ``Show``, ``Muck``  ``showdown``
 seeds               ``seeds``
+keys of players     ``hole_keys``
 the dealer's        ``dealing``, ``showdown``
 the timer's         ``clock``
 operators'          ``operating``
@@ -22,14 +23,23 @@ from typing import assert_never
 from brelan.events import commands, money
 from brelan.events.commands import ClientCommand, InternalCommand
 from brelan.events.money import WalletReply
-from brelan.events.table import Action, CardsDealt, CardsDrawn, DeckCommitted, HandShown, Pot, ShowdownResolved
-from brelan.rules import between_hands, clock, dealing, hand, operating, pots, seating, seeds, showdown
+from brelan.events.table import (
+    Action,
+    CardsDealt,
+    CardsDrawn,
+    CardsResealed,
+    DeckCommitted,
+    HandShown,
+    Pot,
+    ShowdownResolved,
+)
+from brelan.rules import between_hands, clock, dealing, hand, hole_keys, operating, pots, seating, seeds, showdown
 from brelan.rules.draft import Draft
 from brelan.rules.folding import apply_entry, evolve
 from brelan.rules.rejections import rejected
 from brelan.rules.state import NEVER, Decision, Rejected, Seat, Status, TableState, seat_of
 
-DealerAnswer = DeckCommitted | CardsDealt | CardsDrawn | ShowdownResolved | HandShown
+DealerAnswer = DeckCommitted | CardsDealt | CardsDrawn | ShowdownResolved | HandShown | CardsResealed
 PLAYING = ("open", "paused", "closing")
 SeatedCommand = (
     commands.Act
@@ -40,6 +50,7 @@ SeatedCommand = (
     | commands.ChooseEntry
     | commands.SetPreferences
     | commands.BringSeeds
+    | commands.BringKey
     | commands.GiveSeed
     | commands.Leave
     | commands.Show
@@ -89,7 +100,7 @@ def _decide(
     match command:
         case commands.Act() | commands.Draw():  # what is said most is asked for first
             return _at_the_table(draft, command, player_id)
-        case DeckCommitted() | CardsDealt() | CardsDrawn() | ShowdownResolved() | HandShown():
+        case DeckCommitted() | CardsDealt() | CardsDrawn() | ShowdownResolved() | HandShown() | CardsResealed():
             _dealer_answered(draft, command)
         case money.Funded() | money.Declined() | money.Booked():
             _wallet_answered(draft, command)
@@ -130,6 +141,8 @@ def _dealer_answered(draft: Draft, answer: DealerAnswer) -> None:
                 between_hands.settle(draft)
         case HandShown():
             showdown.shown(draft, answer)
+        case CardsResealed():
+            hole_keys.resealed(draft, answer)
         case _:
             assert_never(answer)
 
@@ -178,10 +191,8 @@ def _at_the_table(draft: Draft, command: SeatedCommand, player_id: str) -> Rejec
             return seating.choose_entry(draft, command, seat)
         case commands.SetPreferences():
             seating.set_preferences(draft, command, seat)
-        case commands.BringSeeds():
-            return seeds.bring(draft, command, seat)
-        case commands.GiveSeed():
-            return seeds.give(draft, command, seat)
+        case commands.BringSeeds() | commands.GiveSeed() | commands.BringKey():
+            return _for_the_deal(draft, command, seat)
         case commands.Show():
             return showdown.show(draft, seat)
         case commands.Muck():
@@ -189,6 +200,20 @@ def _at_the_table(draft: Draft, command: SeatedCommand, player_id: str) -> Rejec
         case _:
             assert_never(command)
     return None
+
+
+def _for_the_deal(
+    draft: Draft, command: commands.BringSeeds | commands.GiveSeed | commands.BringKey, seat: Seat
+) -> Rejected | None:
+    match command:
+        case commands.BringSeeds():
+            return seeds.bring(draft, command, seat)
+        case commands.GiveSeed():
+            return seeds.give(draft, command, seat)
+        case commands.BringKey():
+            return hole_keys.bring(draft, command, seat)
+        case _:
+            assert_never(command)
 
 
 def _leave(draft: Draft, seat: Seat) -> Rejected | None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from brelan.deck import dealing
 from brelan.deck.events import DeckPutAway, DeckShuffled, decode_entry
-from brelan.deck.sealing import DeckSeal, HoleCardOpener
+from brelan.deck.sealing import DeckSeal
 from brelan.eventlog import keys
 from brelan.eventlog.dead import decode_dead
 from brelan.eventlog.keys import Service
@@ -68,7 +68,7 @@ class Auditor:
         self,
         now_ms: Callable[[], int],
         deck_seal: DeckSeal,
-        open_hole_cards: HoleCardOpener,
+        held: Callable[[str, int, bytes, bytes], OwnCards | None],
         vault: Vault,
         shelves: Shelves,
         deals: DealChecker,
@@ -81,7 +81,7 @@ class Auditor:
         self.lost = 0  # acknowledged commands that a server without replicas has lost
         self._now_ms = now_ms
         self._deck_seal = deck_seal
-        self._open_hole_cards = open_hole_cards
+        self._held = held
         self._vault = vault
         self._shelves = shelves
         self._deals = deals
@@ -459,13 +459,11 @@ class Auditor:
 
     def _hole_cards(self, table: WatchedTable, fields: Mapping[str, bytes]) -> None:
         for field, sealed in fields.items():
-            hole = self._open_hole_cards(table.table_id, int(field), sealed)
             hand = table.deck.hands.get(int(field)) if table.deck is not None else None
+            held = None if hand is None else self._held(table.table_id, hand.seat, sealed, hand.hole_key)
             self.check(
                 "hole cards go to their owner",
-                hole is not None
-                and hand is not None
-                and (hole.seat, hole.player_id, hole.cards) == (hand.seat, hand.player_id, hand.cards),
+                hand is not None and held is not None and tuple(map(card_from_text, held.cards)) == hand.cards,
                 table.table_id,
                 "seat",
                 field,

@@ -31,6 +31,7 @@ from brelan.rules.draft import Draft
 from brelan.rules.state import TableState
 from brelan.sim import services, store
 from brelan_dealer import handlers as dealer
+from brelan_dealer import hole_cards as dealers_hole_cards
 from brelan_dealer.decks import Deck
 from brelan_gateway import feed
 from brelan_history import handlers as history
@@ -274,7 +275,7 @@ def hole_cards_to_the_wrong_seat(swap: Swap) -> None:
         others = sorted(state.hands)
         return right(state, others[(others.index(seat) + 1) % len(others)])
 
-    swap(dealer, "hole_cards", wrong)
+    swap(dealers_hole_cards, "hole_cards", wrong)
 
 
 def another_card_is_shown(swap: Swap) -> None:

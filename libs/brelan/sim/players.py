@@ -13,6 +13,7 @@ import msgspec
 
 from brelan.bots import brain
 from brelan.bots.temper import Temper
+from brelan.client.hole_keys import HoleKeys
 from brelan.client.model import TableModel
 from brelan.client.seeds import Seeds
 from brelan.events import commands
@@ -38,18 +39,19 @@ class Character(msgspec.Struct, frozen=True):
     think_seconds: float
     nonsense: float = 0.0
     doubles: float = 0.0
+    keyed: float = 0.0  # he is dealt to keys of his own, and changes them so often when he comes back
     chain: bool = True  # he brings seeds ...
     withholds: float = 0.0  # ... and keeps one back so often
 
 
 CHARACTERS = (
-    Character(Temper("sensible", 0.5, 0.5, 0.05, 1.0), 0.6),
+    Character(Temper("sensible", 0.5, 0.5, 0.05, 1.0), 0.6, keyed=0.05),
     Character(Temper("maniac", 0.9, 0.95, 0.3, 0.4, shows=0.6), 0.2),
     Character(Temper("timid", 0.15, 0.2, 0.0, 1.2), 0.8, chain=False),
     Character(Temper("sleeper", 0.7, 0.4, 0.05, 1.5, oversleeps=0.2), 1.0, withholds=0.05),
-    Character(Temper("wanderer", 0.7, 0.5, 0.1, 0.8, drops=0.1, rests=0.08, wanders=0.12), 0.5),
+    Character(Temper("wanderer", 0.7, 0.5, 0.1, 0.8, drops=0.1, rests=0.08, wanders=0.12), 0.5, keyed=0.5),
     Character(Temper("double-clicker", 0.7, 0.5, 0.1, 0.6), 0.4, doubles=0.3),
-    Character(Temper("liar", 0.6, 0.6, 0.2, 0.8), 0.5, nonsense=0.2, withholds=0.1),
+    Character(Temper("liar", 0.6, 0.6, 0.2, 0.8), 0.5, nonsense=0.2, keyed=0.2, withholds=0.1),
     Character(Temper("caller", 0.95, 0.1, 0.0, 0.7), 0.4),
 )
 
@@ -74,6 +76,9 @@ class Room(Protocol):
 
     def saw_cards(self, player: "Player", cards: OwnCards) -> None: ...
 
+    def has_keys(self, hole_keys: HoleKeys) -> None:
+        """Somebody brings these."""
+
     def answered(self, sent: Sent, answer: Answer) -> None: ...
 
     def must_refuse(self, sent: Sent) -> None: ...
@@ -96,12 +101,19 @@ class Player:
         self._decided: tuple[int, int] = (0, -1)
         self._brings = 1
         self.seeds = Seeds([room.dealer_key], chance.randbytes, SEEDS) if character.chain else None
+        self.hole_keys: HoleKeys | None = None
+        if character.keyed:
+            self._take_keys(None)
 
     # --- his connection ----------------------------------------------------------------------------------------
 
     def come_in(self) -> None:
         self._connect()
         self._later(UPKEEP_SECONDS, self._upkeep)
+
+    def _take_keys(self, previous: HoleKeys | None) -> None:
+        self.hole_keys = HoleKeys(previous=previous, random_bytes=self._chance.randbytes)
+        self._room.has_keys(self.hole_keys)
 
     def _connect(self) -> None:
         gateway = self._room.gateway()
@@ -121,6 +133,8 @@ class Player:
     def disconnected(self, session: Session) -> None:
         if self._session is session:
             self._session = None
+            if self._chance.random() < self.character.keyed:  # from another device, which may have the old key too
+                self._take_keys(self.hole_keys if self._chance.random() < 0.5 else None)
             self._later(RECONNECT_SECONDS, self._connect)
 
     @property
@@ -134,6 +148,8 @@ class Player:
 
     def hear(self, text: str) -> None:
         message = decode_room(text)
+        if self.hole_keys is not None:
+            message = self.hole_keys.opened(self.table_id, message)
         match message:
             case views.Snapshot():
                 self._room.saw(self, message)
@@ -183,7 +199,9 @@ class Player:
             self.do(commands.Act(ask.turn_id, "post" if self._chance.random() < 0.8 else "decline"))
 
     def _contribute(self) -> None:
-        """His seeds, for the deal."""
+        """His key and his seeds, for the deal."""
+        if self.hole_keys is not None and (key := self.hole_keys.due(self.model)) is not None:
+            self._later((0.01, 0.2), lambda: self._say(key))
         said = self.seeds.due(self.model) if self.seeds is not None else None
         if said is None or (isinstance(said, commands.GiveSeed) and self._keeps_back()):
             return
@@ -282,6 +300,7 @@ class Player:
                 commands.Muck(),
                 commands.GiveSeed("h", "00" * 32),
                 commands.BringSeeds("zz"),
+                commands.BringKey("zz" * 32),
                 commands.PauseTable(),
                 commands.CloseTable(),
                 commands.UnfreezeTable(True),

@@ -8,12 +8,14 @@ from random import Random
 import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from brelan.client.hole_keys import HoleKeys
 from brelan.deck.keys import ed25519_public, x25519_public
-from brelan.deck.sealing import DeckSeal, HoleCardOpener, RecordOpener, SecretsOpener
+from brelan.deck.sealing import DeckSeal, HoleCardOpener, RecordOpener, SecretsOpener, is_box
 from brelan.eventlog import keys
 from brelan.eventlog.log import Log, LogUnavailable
 from brelan.eventlog.memory_log import SortedSet
 from brelan.eventlog.processor import Handler, Processor
+from brelan.events.envelope import decode_players_boxes
 from brelan.histories.archive import Page as HistoryPage
 from brelan.histories.archive import Shelves
 from brelan.ledger.books import Page
@@ -23,6 +25,8 @@ from brelan.sim.faults import Faults, Killed
 from brelan.sim.processes import Process
 from brelan.sim.store import Servers
 from brelan.telemetry.health import Health
+from brelan.views.messages import OwnCards, SealedCards
+from brelan.views.projection import card_texts
 from brelan_dealer.handlers import DealerHandler, DealerKeys
 from brelan_history.service import ShardHistory
 from brelan_table.handlers import TableHandler
@@ -52,8 +56,20 @@ class Secrets:
         self.dealer = DealerKeys(self.deck, Ed25519PrivateKey.from_private_bytes(signing), *recipients)
         self.dealer_key = ed25519_public(signing).hex()
         self.open_hole_cards = HoleCardOpener([gateway])
+        self.players: dict[bytes, HoleKeys] = {}  # by their public key
         self.open_record = RecordOpener([history])
         self.open_secrets = SecretsOpener([auditor])
+
+    def held(self, table_id: str, seat: int, sealed: bytes, hole_key: bytes) -> OwnCards | None:
+        """What its owner finds there. None: it is not sealed to that key, or to another one too."""
+        if is_box(sealed):
+            hole = None if hole_key else self.open_hole_cards(table_id, seat, sealed)
+            return None if hole is None else OwnCards(hole.hand_id, seat, card_texts(hole.cards), hole.up)
+        found = decode_players_boxes(sealed)
+        if hole_key not in self.players or any(self.open_hole_cards(table_id, seat, one.box) for one in found.boxes):
+            return None
+        views = (SealedCards(found.hand_id, seat, one.count, one.box.hex()) for one in found.boxes)
+        return [self.players[hole_key].open(table_id, view) for view in views][-1]
 
 
 class Services:

@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 import structlog
 
+from brelan.client.hole_keys import HoleKeys
 from brelan.eventlog import keys
 from brelan.eventlog.keys import Service
 from brelan.eventlog.log import Commit, LogUnavailable
@@ -147,10 +148,9 @@ class World:
         self._secrets = secrets
         self.dealer_key = secrets.dealer_key
         self.vault, self.shelves = Vault(), Shelves()
+        self._secrets = secrets
         deals = DealChecker(self.shelves, secrets.open_secrets, secrets.dealer_key)
-        self.auditor = Auditor(
-            loop.now_ms, secrets.deck, secrets.open_hole_cards, self.vault, self.shelves, deals, self.fail
-        )
+        self.auditor = Auditor(loop.now_ms, secrets.deck, secrets.held, self.vault, self.shelves, deals, self.fail)
         written = Written(self.vault, self.shelves, self.auditor.booked, self.auditor.archived)
         self.services = Services(self.servers, secrets, self.shards, chance.choice((1, 3, 16, 256)), written)
         self.services.table_handler = lambda shard: WatchedTableHandler(shard, self.auditor.live)
@@ -285,6 +285,9 @@ class World:
 
     def saw_cards(self, player: Player, cards: OwnCards) -> None:
         self.auditor.saw_cards(player.player_id, cards)
+
+    def has_keys(self, hole_keys: HoleKeys) -> None:
+        self._secrets.players[hole_keys.hole_key] = hole_keys
 
     def answered(self, sent: Sent, answer: Answer) -> None:
         if not self.over.is_set():

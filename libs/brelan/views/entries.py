@@ -7,7 +7,7 @@ import msgspec
 from brelan.events import table as facts
 from brelan.events.envelope import TableCommitted
 from brelan.rules.state import TableState
-from brelan.views.messages import AnyEventView, Events, OwnCards, encode
+from brelan.views.messages import AnyEventView, Events, OwnCards, SealedCards, encode
 from brelan.views.projection import Seen, view_of
 
 
@@ -43,9 +43,9 @@ def entry_view(entry: TableCommitted, owners: Mapping[int, str]) -> EntryView:
     return EntryView(entry.version, everybody, copies)
 
 
-def with_cards(message: str, cards: OwnCards) -> str:
+def with_cards(message: str, cards: OwnCards | SealedCards) -> str:
     """The message, and the reader's own cards beside its events."""
-    return f'{message[:-1]},"cards":{encode(cards)}}}'
+    return f'{message[:-1]},"{"cards" if isinstance(cards, OwnCards) else "sealed"}":{encode(cards)}}}'
 
 
 def _encode(entry: TableCommitted, events: Iterable[AnyEventView | None]) -> str:

@@ -128,6 +128,16 @@ class OwnCards(msgspec.Struct, frozen=True):
     up: tuple[bool, ...]  # which of them lie face up
 
 
+class SealedCards(msgspec.Struct, frozen=True):
+    """Instead of ``OwnCards``: the first ``count`` cards of the viewer's own hand, sealed to his own key
+    (docs/hole-cards.md)."""
+
+    hand_id: str
+    seat: int
+    count: int
+    box: Hex
+
+
 # --- event views: what everybody at the table may know ------------------------------------------------------------
 
 
@@ -200,6 +210,14 @@ class SeedsBrought(EventView, frozen=True):
 
     seat: int
     tip: Hex
+
+
+class KeyBrought(EventView, frozen=True):
+    """To its owner only. ``hand_id``: counts in this hand already; empty: from the next one on."""
+
+    seat: int
+    hole_key: Hex  # empty: the gateways'
+    hand_id: str
 
 
 class SatOut(EventView, frozen=True):
@@ -450,6 +468,7 @@ PublicEventView = (
     | PlayerSeated
     | ChipsAdded
     | SeedsBrought
+    | KeyBrought
     | SatOut
     | CameBack
     | EntryChosen
@@ -513,6 +532,7 @@ class SeatView(msgspec.Struct, frozen=True, kw_only=True):
     leave_asked: bool | UnsetType = UNSET
     auto_post: bool | UnsetType = UNSET
     auto_muck: bool | UnsetType = UNSET
+    hole_key: Hex | UnsetType = UNSET  # his own; empty: the gateways'
 
 
 class HandPlayerView(msgspec.Struct, frozen=True, kw_only=True):
@@ -533,6 +553,9 @@ class HandPlayerView(msgspec.Struct, frozen=True, kw_only=True):
     drew: int | None
     shown: ShownHandView | None
     mucked: bool
+    hole_key: Hex | UnsetType = (
+        UNSET  # the viewer's own: what his cards of this hand are sealed to; empty: the gateways'
+    )
 
 
 class SeedView(msgspec.Struct, frozen=True):
@@ -612,6 +635,7 @@ class Snapshot(msgspec.Struct, frozen=True, tag="snapshot", kw_only=True):
     table: TableView
     you: You
     cards: OwnCards | None
+    sealed: SealedCards | UnsetType = UNSET
 
 
 class Resumed(msgspec.Struct, frozen=True, tag="resumed", kw_only=True):
@@ -631,6 +655,7 @@ class Events(msgspec.Struct, frozen=True, tag="events", kw_only=True):
     at: int
     events: tuple[AnyEventView, ...]
     cards: OwnCards | UnsetType = UNSET
+    sealed: SealedCards | UnsetType = UNSET
 
 
 class Ack(msgspec.Struct, frozen=True, tag="ack"):

@@ -67,6 +67,7 @@ SeatFact = (
     | facts.PlayerSeated
     | facts.PreferencesSet
     | facts.SeedsBrought
+    | facts.KeyBrought
     | facts.SitOutAsked
     | facts.SatOut
     | facts.CameBack
@@ -80,6 +81,7 @@ DealFact = (
     | facts.PostAgreed
     | facts.HandStarted
     | facts.Posted
+    | facts.CardsResealed
     | facts.CardsRequested
     | facts.CardsDealt
     | facts.CardsDrawn
@@ -169,6 +171,8 @@ def _seat(event: SeatFact) -> Seen:
             return Seen(None, views.PreferencesSet(event.seat, event.auto_post, event.auto_muck), event.seat)
         case facts.SeedsBrought():
             return Seen(views.SeedsBrought(event.seat, event.tip.hex()))
+        case facts.KeyBrought():
+            return Seen(None, views.KeyBrought(event.seat, event.hole_key.hex(), event.hand_id), event.seat)
         case facts.SitOutAsked():
             return Seen(None, views.SitOutAsked(event.seat), event.seat)
         case facts.SatOut():
@@ -237,7 +241,7 @@ def _deal(event: DealFact) -> PublicEventView | None:
             )
         case facts.CardsDrawn():
             return views.CardsDrawn(event.hand_id, event.seat, event.count, event.reshuffled, event.root.hex())
-        case facts.CardsRequested() | facts.DealerAskedAgain():
+        case facts.CardsRequested() | facts.CardsResealed() | facts.DealerAskedAgain():
             return None
         case _:
             assert_never(event)

@@ -3,13 +3,14 @@
 import msgspec
 from msgspec import UNSET
 
-from brelan.events.dealing import HoleCards
+from brelan.events.dealing import HoleCards, PlayersBoxes
 from brelan.rules.state import Hand, HandPlayer, Seat, TableState, Turn
 from brelan.views.messages import (
     HandPlayerView,
     HandView,
     OwnCards,
     PostAskView,
+    SealedCards,
     SeatView,
     SeedView,
     Snapshot,
@@ -39,6 +40,13 @@ def snapshot(state: TableState, viewer: You, now_ms: int, cards: OwnCards | None
     )
 
 
+def holding(shot: Snapshot, cards: OwnCards | SealedCards | None) -> Snapshot:
+    """With the viewer's own cards."""
+    if isinstance(cards, SealedCards):
+        return msgspec.structs.replace(shot, sealed=cards)
+    return msgspec.structs.replace(shot, cards=cards)
+
+
 def seat_of(state: TableState, player_id: str) -> int | None:
     """Where he sits, or has a seat reserved."""
     return next((seat.seat for seat in state.seats if seat is not None and seat.player_id == player_id), None)
@@ -54,7 +62,7 @@ def table_view(state: TableState, viewer_id: str) -> TableView:
         next_config=config_view(state.next_config) if state.next_config else None,
         status=state.status,
         seats=tuple(_seat_view(seat, viewer_id, state.epoch) if seat is not None else None for seat in state.seats),
-        hand=_hand_view(state.hand) if state.hand else None,
+        hand=_hand_view(state.hand, viewer_id) if state.hand else None,
         turn=_turn_view(state.turn) if state.turn else None,
         post_ask=_post_ask(state) if state.post_ask else None,
         next_hand_ms=state.next_hand_ms,
@@ -85,15 +93,16 @@ def _seat_view(seat: Seat, viewer_id: str, epoch: int) -> SeatView:
         leave_asked=seat.leave_asked if own else UNSET,
         auto_post=seat.auto_post if own else UNSET,
         auto_muck=seat.auto_muck if own else UNSET,
+        hole_key=seat.hole_key.hex() if own else UNSET,
     )
 
 
-def _hand_view(hand: Hand) -> HandView:
+def _hand_view(hand: Hand, viewer_id: str) -> HandView:
     return HandView(
         hand_id=hand.hand_id,
         number=hand.number,
         deck_size=hand.deck_size,
-        players=tuple(map(_hand_player_view, hand.players)),
+        players=tuple(_hand_player_view(player, viewer_id) for player in hand.players),
         button=hand.button,
         small_blind=hand.small_blind,
         big_blind=hand.big_blind,
@@ -112,7 +121,7 @@ def _hand_view(hand: Hand) -> HandView:
     )
 
 
-def _hand_player_view(player: HandPlayer) -> HandPlayerView:
+def _hand_player_view(player: HandPlayer, viewer_id: str) -> HandPlayerView:
     return HandPlayerView(
         seat=player.seat,
         player_id=player.player_id,
@@ -129,6 +138,7 @@ def _hand_player_view(player: HandPlayer) -> HandPlayerView:
         drew=player.drew,
         shown=shown_view(player.shown) if player.shown else None,
         mucked=player.mucked,
+        hole_key=player.hole_key.hex() if player.player_id == viewer_id else UNSET,
     )
 
 
@@ -174,3 +184,11 @@ def own_cards(hole: HoleCards, dealt: DealtTo) -> OwnCards | None:
     if (hole.hand_id, hole.seat, hole.player_id) != (dealt.hand_id, dealt.seat, dealt.player_id):
         return None
     return OwnCards(dealt.hand_id, dealt.seat, card_texts(hole.cards[: dealt.count]), hole.up[: dealt.count])
+
+
+def sealed_cards(boxes: PlayersBoxes, dealt: DealtTo) -> SealedCards | None:
+    """The newest of what the table has seen dealt. None when there is none, or it is another hand's or player's."""
+    if (boxes.hand_id, boxes.player_id) != (dealt.hand_id, dealt.player_id):
+        return None
+    known = [each for each in boxes.boxes if each.count <= dealt.count]
+    return SealedCards(dealt.hand_id, dealt.seat, known[-1].count, known[-1].box.hex()) if known else None

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from brelan.deck.dealing import DeckState, evolve
-from brelan.deck.events import AnyDeckEvent, DeckPrepared, DeckPutAway, DeckShuffled
+from brelan.deck.events import AnyDeckEvent, DeckPrepared, DeckPutAway, DeckShuffled, KeyChanged
 from brelan.deck.fair.drbg import sha256
 from brelan.deck.fair.hand import FairHand
 from brelan.deck.fair.kept import Kept
@@ -29,8 +30,14 @@ class Deck(msgspec.Struct, frozen=True):
                 return Deck(self.version, event)
             case DeckPutAway():
                 return Deck(self.version)
+            case KeyChanged() if self.state is None and self.prepared is not None:
+                return replace(self, prepared=_with_key(self.prepared, event))
             case _:
                 return Deck(self.version, self.prepared, evolve(self.state, event), (*self.events, event))
+
+    @property
+    def hand_id(self) -> str:
+        return self.prepared.hand_id if self.prepared is not None else ""
 
     def kept(self) -> Kept | None:
         """With the seeds that have cut it."""
@@ -49,6 +56,11 @@ class Deck(msgspec.Struct, frozen=True):
         for event in self.events:
             hand.follow(event)
         return hand
+
+
+def _with_key(prepared: DeckPrepared, event: KeyChanged) -> DeckPrepared:
+    seats = (replace(one, hole_key=event.hole_key) if one.seat == event.seat else one for one in prepared.seats)
+    return replace(prepared, seats=tuple(seats))
 
 
 class HandAtWork:

@@ -20,10 +20,10 @@ from msgspec.structs import replace
 from brelan.deck.dealing import (
     DealError,
     Dealing,
+    DeckState,
     Request,
     changed_seats,
     deal,
-    hole_cards,
     seat_records,
     seats_of,
     shuffled,
@@ -35,6 +35,7 @@ from brelan.deck.events import (
     DeckPrepared,
     DeckPutAway,
     HandFinished,
+    KeyChanged,
     decode_entry,
     encode_entry,
 )
@@ -42,7 +43,7 @@ from brelan.deck.fair.audit import cards_and_thrown
 from brelan.deck.fair.drbg import HASH_BYTES
 from brelan.deck.fair.hand import FairHand, deal_record, void
 from brelan.deck.fair.kept import RESHUFFLES, commit
-from brelan.deck.sealing import CannotOpen, DeckSeal, RandomBytes, Sealer, audit_context, hole_context, record_context
+from brelan.deck.sealing import CannotOpen, DeckSeal, RandomBytes, Sealer, audit_context, record_context
 from brelan.eventlog import keys
 from brelan.eventlog.keys import Service
 from brelan.eventlog.log import BEGINNING, Entry, Log
@@ -52,6 +53,7 @@ from brelan.events.dealing import Dealt, HandRecord, HandSecrets, SealedRecord
 from brelan.events.envelope import TableCommitted, decode_feed, encode
 from brelan.telemetry import metrics
 from brelan_dealer.decks import Deck, HandAtWork, committed, seed_of
+from brelan_dealer.hole_cards import HoleCardSealer
 from brelan_dealer.trimming import Trimming
 
 logger = structlog.get_logger(__name__)
@@ -64,7 +66,7 @@ class DealerKeys(msgspec.Struct, frozen=True):
 
     own: DeckSeal
     signing: Ed25519PrivateKey
-    gateway: bytes  # hole cards
+    gateway: bytes  # hole cards of players without a key of their own
     history: bytes  # what was held, after the hand
     auditor: bytes  # the secrets of the deck, after the hand
 
@@ -84,7 +86,7 @@ class DealerHandler:
         self._trimming = trimming or Trimming(shard)
         self._keys = dealer_keys
         self._random_bytes = random_bytes
-        self._for_gateway = Sealer(dealer_keys.gateway, random_bytes)
+        self._hole_cards = HoleCardSealer(dealer_keys.gateway, random_bytes)
         self._for_history = Sealer(dealer_keys.history, random_bytes)
         self._for_auditor = Sealer(dealer_keys.auditor, random_bytes)
         self._decks: dict[str, Deck] = {}
@@ -192,6 +194,8 @@ class DealerHandler:
                     self._answer(hand, event)
                 case table.DealerAskedAgain():
                     self._answer_again(hand, event.request_id)
+                case table.KeyBrought() if event.hand_id:
+                    self._reseal(hand, event)
                 case table.SeedsWithheld():
                     self._hand_on_void(hand, event.seats, event.seeds)
                 case table.HandEnded() if hand.deck.state is not None and hand.deck.state.hand_id == event.hand_id:
@@ -250,7 +254,7 @@ class DealerHandler:
         for event in dealing.events:
             hand.happens(event)
         if dealing.events:
-            self._hand_out(hand, dealing)
+            self._hand_out(hand, state, dealing)
         self._send(hand, request.request_id, dealing.answer)
         self._dealt.append((_kind(dealing.answer), time.perf_counter() - at))
 
@@ -277,16 +281,29 @@ class DealerHandler:
         self._send(hand, request_id, answer)
         self._dealt.append(("again", 0.0))
 
-    def _send(self, hand: HandAtWork, request_id: str, answer: Answer) -> None:
+    def _send(self, hand: HandAtWork, request_id: str, answer: Answer | table.CardsResealed) -> None:
         dealt = Dealt(hand.table_id, request_id, answer, hand.cause, hand.trace)
         hand.outputs.append(keys.dealt(self.shard), encode(dealt))
 
-    def _hand_out(self, hand: HandAtWork, dealing: Dealing) -> None:
+    def _hand_out(self, hand: HandAtWork, before: DeckState, dealing: Dealing) -> None:
         """Everybody's own cards, sealed, where the answer finds them."""
         for seat in changed_seats(dealing.answer):
-            plain = encode(hole_cards(dealing.state, seat))
-            sealed = self._for_gateway.seal(plain, hole_context(hand.table_id, seat))
+            sealed = self._hole_cards.sealed(hand.table_id, seat, dealing.state, before)
             hand.outputs.hash_set(keys.hole(hand.table_id), str(seat), sealed)
+
+    def _reseal(self, hand: HandAtWork, brought: table.KeyBrought) -> None:
+        """The table has seen the signature of the key before. Its cards of this hand go with it."""
+        at, seat = time.perf_counter(), brought.seat
+        if hand.deck.hand_id != brought.hand_id:
+            return
+        hand.happens(KeyChanged(seat, brought.hole_key))
+        state = hand.deck.state
+        if state is not None and state.hands[seat].cards:
+            sealed = self._hole_cards.sealed(hand.table_id, seat, state, state)
+            hand.outputs.hash_set(keys.hole(hand.table_id), str(seat), sealed)
+            answer = table.CardsResealed(state.hand_id, seat, brought.hole_key)
+            self._send(hand, f"{state.hand_id}:key:{seat}", answer)
+            self._dealt.append(("reseal", time.perf_counter() - at))
 
     # --- records -----------------------------------------------------------------------------------------------
 

@@ -30,11 +30,11 @@ from brelan.rules.table import apply_entry
 from brelan.telemetry import metrics
 from brelan.views import messages
 from brelan.views.entries import EntryView, entry_view, owners_of, with_cards
-from brelan.views.messages import OwnCards, Resumed, encode
-from brelan.views.snapshot import DealtTo, dealt_to, snapshot
+from brelan.views.messages import Resumed, encode
+from brelan.views.snapshot import DealtTo, dealt_to, holding, snapshot
 from brelan_gateway import refusals
 from brelan_gateway.clock import RoomClock
-from brelan_gateway.hole_cards import HoleCardReader
+from brelan_gateway.hole_cards import Cards, HoleCardReader
 from brelan_gateway.inbox import Answer, CommandKey, Inbox
 from brelan_gateway.live import PAUSE_SECONDS, LiveTable, Watcher, patiently
 from brelan_gateway.lobby import Lobby
@@ -279,7 +279,7 @@ class ShardFeed:
                 case Answered(key=key, answer=answer):
                     self._inbox.answered(key, answer)
 
-    async def _cards_for(self, deliveries: Iterable[Delivery]) -> dict[DealtTo, OwnCards]:
+    async def _cards_for(self, deliveries: Iterable[Delivery]) -> dict[DealtTo, Cards]:
         """Of several deals to one seat in a batch only the last is fetched: what lies in the hash is of then."""
         wanted: dict[str, dict[int, DealtTo]] = {}
         for delivery in deliveries:
@@ -289,7 +289,7 @@ class ShardFeed:
                     seats.pop(dealt.seat, None)
                     seats[dealt.seat] = dealt
         reads = [self._hole_cards.read(table_id, seats.values()) for table_id, seats in wanted.items()]
-        found: dict[DealtTo, OwnCards] = {}
+        found: dict[DealtTo, Cards] = {}
         for cards in await asyncio.gather(*reads):
             found.update(cards)
         return found
@@ -370,7 +370,7 @@ class ShardFeed:
             if missed is not None:
                 resumed = encode(Resumed(version=since.version, epoch=shot.epoch, now=now_ms, you=you))
                 return [resumed, *_missed_messages(missed, owners, watcher.player_id, cards)]
-        return [encode(msgspec.structs.replace(shot, cards=cards))]
+        return [encode(holding(shot, cards))]
 
     async def _missed(self, table_id: str, after: int, until: int) -> list[TableCommitted] | None:
         """The entries in between. None: too many, or trimmed, or seats changed hands (whose was it to know?)."""
@@ -391,6 +391,7 @@ def _ahead(since: Since | None, table: LiveTable) -> bool:
 
 
 _SEAT_CHANGES = (facts.SeatReserved, facts.SeatReleased, facts.PlayerLeft)
+_NEW_CARDS = (facts.CardsDealt, facts.CardsDrawn, facts.CardsResealed)
 
 
 def _players_dealt_to(table: LiveTable, entry: TableCommitted) -> list[str]:
@@ -400,7 +401,7 @@ def _players_dealt_to(table: LiveTable, entry: TableCommitted) -> list[str]:
         match event:
             case facts.CardsDealt():
                 seats.update(each.seat for each in event.cards)
-            case facts.CardsDrawn():
+            case facts.CardsDrawn() | facts.CardsResealed():
                 seats.add(event.seat)
             case _:
                 pass
@@ -410,7 +411,7 @@ def _players_dealt_to(table: LiveTable, entry: TableCommitted) -> list[str]:
     return [player_id for player_id in players if table.watched_by(player_id)]
 
 
-def _broadcast(delivery: Broadcast, cards: dict[DealtTo, OwnCards]) -> None:
+def _broadcast(delivery: Broadcast, cards: dict[DealtTo, Cards]) -> None:
     own = {dealt.player_id: cards[dealt] for dealt in delivery.dealt if dealt in cards}
     view = delivery.view
     for watcher in delivery.table.watchers:
@@ -424,10 +425,10 @@ def _broadcast(delivery: Broadcast, cards: dict[DealtTo, OwnCards]) -> None:
 
 
 def _missed_messages(
-    missed: Sequence[TableCommitted], owners: dict[int, str], player_id: str, cards: OwnCards | None
+    missed: Sequence[TableCommitted], owners: dict[int, str], player_id: str, cards: Cards | None
 ) -> list[str]:
     texts = [entry_view(entry, owners).message_for(player_id) for entry in missed]
-    dealt = any(isinstance(event, facts.CardsDealt | facts.CardsDrawn) for entry in missed for event in entry.events)
+    dealt = any(isinstance(event, _NEW_CARDS) for entry in missed for event in entry.events)
     if cards is not None and dealt:
         texts[-1] = with_cards(texts[-1], cards)
     return texts

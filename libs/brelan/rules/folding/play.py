@@ -37,7 +37,7 @@ def hand_started(state: TableState, event: facts.HandStarted) -> None:
         event.hand_id,
         event.number,
         event.deck_size,
-        [HandPlayer(one.seat, one.player_id, one.name, one.stack, one.stack) for one in event.players],
+        [_dealt_in(state, one) for one in event.players],
         len(event.players),
         event.button,
         event.small_blind,
@@ -50,6 +50,12 @@ def hand_started(state: TableState, event: facts.HandStarted) -> None:
     state.last_hand_id, state.last_players = event.hand_id, event.players
     state.last_button = event.button
     state.last_small_blind, state.last_big_blind = event.small_blind, event.big_blind
+
+
+def _dealt_in(state: TableState, one: facts.HandSeat) -> HandPlayer:
+    player = HandPlayer(one.seat, one.player_id, one.name, one.stack, one.stack)
+    player.hole_key, player.sign_key = one.hole_key, seat_at(state, one.seat).sign_key
+    return player
 
 
 def _before(state: TableState) -> Before:
@@ -137,6 +143,10 @@ def seeds_withheld(state: TableState, event: facts.SeedsWithheld) -> None:
 def cards_requested(state: TableState, event: facts.CardsRequested) -> None:
     hand_of(state).phase = "dealing"
     state.dealer_wait = DealerWait(event.request_id, event.due_ms)
+
+
+def cards_resealed(state: TableState, event: facts.CardsResealed) -> None:
+    """The cards are the same."""
 
 
 def cards_dealt(state: TableState, event: facts.CardsDealt) -> None:

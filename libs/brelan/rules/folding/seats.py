@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from brelan.events import table as facts
 from brelan.rules.games import game_of
-from brelan.rules.state import NEVER, Departed, Seat, TableState, Transfer, config_of, seat_at
+from brelan.rules.state import NEVER, Departed, Seat, TableState, Transfer, config_of, hand_of, player_at, seat_at
 
 RETURN_MS = 3_600_000  # M4: sixty minutes
 MOST_DEPARTED = 64  # who left is remembered for M4; at most so many
@@ -72,6 +72,13 @@ def preferences_set(state: TableState, event: facts.PreferencesSet) -> None:
 
 def seeds_brought(state: TableState, event: facts.SeedsBrought) -> None:
     change_seat(state, event.seat, seed=event.tip, seed_index=0, seed_epoch=state.epoch)
+
+
+def key_brought(state: TableState, event: facts.KeyBrought) -> None:
+    change_seat(state, event.seat, hole_key=event.hole_key, sign_key=event.sign_key)
+    if event.hand_id:
+        player = player_at(hand_of(state), event.seat)
+        player.hole_key, player.sign_key = event.hole_key, event.sign_key
 
 
 def sit_out_asked(state: TableState, event: facts.SitOutAsked) -> None:

@@ -1,7 +1,7 @@
 // The dock: what I can do now, with amounts, and what I need to know to decide. Only what the room listed is a button.
 import { html, useEffect, useMemo, useState } from "./vendor/htm-preact.js";
 import { buttonsOf, cardsOf, entryOpen, inHand, isDraw, myTurn, nameOf, playerAt, playing, postAskForMe, potTotal, priceToCall, seatAt,
-  showOfferedToMe } from "./table_state.js";
+  dealtElsewhere, showOfferedToMe } from "./table_state.js";
 import { cardWords } from "./cards.js";
 import { secondsLeft, useRoomNow } from "./clock.js";
 import { lineText } from "./log.js";
@@ -120,6 +120,7 @@ export function Dock({ state, choices, resting, unit, offsetMs, best, send, onSi
         ${price > 0 ? html`<span data-testid="price"><b>${t("table.price", { amount: money(price, unit) })}</b></span>` : null}
         ${pot > 0 ? html`<span>${t("table.pot", { amount: money(pot, unit) })}</span>` : null}
         ${raises ? html`<span data-testid="raises-left">${raises}</span>` : null}
+        ${dealtElsewhere(state) ? html`<span class="best" data-testid="dealt-elsewhere">${t("table.dealtElsewhere")}</span>` : null}
         ${best ? html`<span class="best" data-testid="best-hand">${t("table.best", { hand: best })}</span>` : null}
       </p>
     </div>

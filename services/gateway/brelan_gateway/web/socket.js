@@ -2,8 +2,9 @@
 // itself, from the version we have. Commands carry an id and are asked again under it until they are answered.
 import { useEffect, useState } from "./vendor/htm-preact.js";
 import { socketTicket } from "./api.js";
+import { myHoleKeys } from "./hole_keys.js";
 import { Seeds } from "./seeds.js";
-import { emptyTable, receive } from "./table_state.js";
+import { emptyTable, opened, receive } from "./table_state.js";
 
 const PING_EVERY_MS = 5_000;
 const SILENT_MS = 12_000;
@@ -21,6 +22,7 @@ export class TableSocket {
     this.pending = new Map(); // id -> {command, resolve, askedAt, firstAt}
     this.samples = []; // {rtt, offset}
     this.seeds = new Seeds(tableId);
+    this.holeKeys = null; // a promise, once it is known who I am
     this.failures = 0;
     this.nextId = 1;
     this.prefix = Array.from(crypto.getRandomValues(new Uint8Array(6)), (byte) => byte.toString(36)).join("");
@@ -122,12 +124,21 @@ export class TableSocket {
     }
     if (next === this.state) return;
     this.state = next;
+    this.holeKeys ??= myHoleKeys(this.state.me);
+    if (message.sealed) this.#open(message.sealed);
     if (message.type === "events") this.onEvents(message.events);
     this.#contribute();
     this.#tell();
   }
 
-  /** My seed for the deal, when one is due. What is heard meanwhile is looked at afterwards. */
+  /** What was sealed to my own key. */
+  async #open(sealed) {
+    const cards = await (await this.holeKeys)?.open(this.tableId, sealed);
+    this.state = opened(this.state, sealed, cards ?? null);
+    this.#tell();
+  }
+
+  /** My key, or my seed for the deal, when one is due. What is heard meanwhile is looked at afterwards. */
   async #contribute() {
     this.heardMore = true;
     if (this.contributing) return;
@@ -135,7 +146,9 @@ export class TableSocket {
     try {
       while (this.heardMore && !this.stopped) {
         this.heardMore = false;
-        const command = await this.seeds.due(this.state);
+        const holeKeys = await this.holeKeys;
+        this.state = { ...this.state, myKey: holeKeys?.holeKey ?? "" };
+        const command = holeKeys?.due(this.state) ?? await this.seeds.due(this.state);
         if (!command) continue;
         this.heardMore = true;
         await this.send(command);

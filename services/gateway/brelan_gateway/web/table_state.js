@@ -12,6 +12,7 @@ export function emptyTable() {
     seats: [], hand: null, turn: null, postAsk: null, postAgreed: [], nextHandMs: null, showOffered: [],
     me: null, mySeat: null, // my player id, and where I sit
     myCards: null, // {hand_id, cards, up}: as dealt to me, the room's own shape
+    myKey: "", mySealed: null, // this page's own key; my cards as they came, sealed to the key that counts in the hand
     lastBlinds: [null, null], // seats of the last hand's blinds, as far as we saw it
     handsPlayed: 0, log: [], logged: 0,
   };
@@ -49,12 +50,12 @@ const loggedBy = (state, key, seat, facts = {}) => logged(state, key, { seat, na
 const emptySeat = (seat, playerId, name) => ({
   seat, player_id: playerId, name, stack: 0, reserved: 0, chips_waiting: 0, top_up_asked: 0, entry: "wait",
   owes_big_blind: false, owes_small_blind: false, sitting_out: false, sit_out_asked: false, away: false,
-  leave_asked: false, auto_post: true, auto_muck: true, seed: "", seed_index: 0,
+  leave_asked: false, auto_post: true, auto_muck: true, seed: "", seed_index: 0, hole_key: "",
 });
 
 const newPlayer = (p) => ({
   seat: p.seat, player_id: p.player_id, name: p.name, stack: p.stack, starting_stack: p.stack, put_in: 0, bet: 0,
-  folded: false, all_in: false, protected: false, up: [], down: 0, drew: null, shown: null, mucked: false,
+  folded: false, all_in: false, protected: false, up: [], down: 0, drew: null, shown: null, mucked: false, hole_key: "",
   did: null, won: 0,
 });
 
@@ -93,6 +94,13 @@ const folds = {
     chips_waiting: Math.max(0, seat.chips_waiting - e.amount) })), "ChipsAdded", e.seat, { amount: e.amount }),
   PreferencesSet: (s, e) => onSeat(s, e.seat, () => ({ auto_post: e.auto_post, auto_muck: e.auto_muck })),
   SeedsBrought: (s, e) => onSeat(s, e.seat, () => ({ seed: e.tip, seed_index: 0 })),
+  KeyBrought: (s, e) => {
+    const told = onSeat(s, e.seat, () => ({ hole_key: e.hole_key }));
+    const now = e.hand_id && e.hand_id === s.hand?.hand_id;
+    const next = now ? onPlayer(told, e.seat, () => ({ hole_key: e.hole_key })) : told;
+    if (e.hole_key !== s.myKey) return logged(next, now ? "KeyBrought.elsewhere" : "KeyBrought.elsewhereNext");
+    return !now && inHand(s, e.seat) ? logged(next, "KeyBrought.hereNext") : next;
+  },
   SitOutAsked: (s, e) => onSeat(s, e.seat, () => ({ sit_out_asked: true })),
   SatOut: (s, e) => loggedBy(onSeat(answered(s, e.seat), e.seat, () => ({ sitting_out: true, sit_out_asked: false, away: false })),
     e.reason === "withheld_seed" ? "SatOut.withheld_seed" : "SatOut", e.seat),
@@ -108,7 +116,8 @@ const folds = {
 
   HandStarted: (s, e) => {
     const hand = {
-      hand_id: e.hand_id, number: e.number, deck_size: e.deck_size, players: e.players.map(newPlayer),
+      hand_id: e.hand_id, number: e.number, deck_size: e.deck_size,
+      players: e.players.map((p) => having(newPlayer(p), { hole_key: p.player_id === s.me ? seatAt(s, p.seat)?.hole_key ?? "" : "" })),
       button: e.button ?? null, small_blind: e.small_blind ?? null, big_blind: e.big_blind ?? null,
       before: { lastBlinds: s.lastBlinds, owed: s.seats.map((seat) => seat && [seat.player_id, seat.owes_big_blind, seat.owes_small_blind]) },
       committed: null, seeds: [], seeds_asked: [], seeds_due_ms: 0,
@@ -117,7 +126,7 @@ const folds = {
     };
     const log = s.log.slice(Math.max(0, s.log.findLastIndex((line) => line.key === "HandStarted"))); // the last hand stays to be read
     const seats = blindsPassed(s, hand);
-    return logged(having(s, { hand, seats, lastBlinds: [hand.small_blind, hand.big_blind], turn: null, postAsk: null, postAgreed: [], nextHandMs: null, showOffered: [], myCards: null,
+    return logged(having(s, { hand, seats, lastBlinds: [hand.small_blind, hand.big_blind], turn: null, postAsk: null, postAgreed: [], nextHandMs: null, showOffered: [], myCards: null, mySealed: null,
       config: s.nextConfig ?? s.config, nextConfig: null, log }), "HandStarted",
       { number: e.number, players: e.players.length, deck: e.deck_size });
   },
@@ -294,24 +303,34 @@ export function receive(state, message) {
         : having(state, { seats: state.seats.map((seat) => seat && having(seat, { seed: "", seed_index: 0 })) });
       const next = message.events.reduce((s, event) => evolve(s, event), begun);
       return having(next, { version: message.version, epoch: message.epoch,
-        myCards: message.cards === undefined ? next.myCards : message.cards });
+        myCards: message.cards === undefined ? next.myCards : message.cards,
+        mySealed: message.sealed === undefined ? next.mySealed : message.sealed });
     }
     default: return state;
   }
 }
 
 /** All of the table as the room tells it; the log of what we saw is kept. */
-function fromSnapshot(state, { version, epoch, table, you, cards }) {
+function fromSnapshot(state, { version, epoch, table, you, cards, sealed }) {
   return having(emptyTable(), {
     tableId: table.table_id, version, epoch, config: table.config, nextConfig: table.next_config, status: table.status,
     seats: table.seats.map((seat) => seat && having(emptySeat(seat.seat, seat.player_id, seat.name), seat)),
     lastBlinds: table.hand ? [table.hand.small_blind, table.hand.big_blind] : [null, null],
-    hand: table.hand && having(table.hand, { awarded: [], players: table.hand.players.map((p) => having(p, { did: null, won: 0 })) }),
+    hand: table.hand && having(table.hand, { awarded: [], players: table.hand.players.map((p) => having({ hole_key: "" }, { ...p, did: null, won: 0 })) }),
     turn: table.turn, postAsk: table.post_ask, postAgreed: table.post_ask?.agreed ?? [], nextHandMs: table.next_hand_ms, showOffered: table.show_offered,
-    handsPlayed: table.hands_played, me: you.player_id, mySeat: you.seat, myCards: cards,
+    handsPlayed: table.hands_played, me: you.player_id, mySeat: you.seat, myCards: cards, myKey: state.myKey, mySealed: sealed ?? null,
     log: state.log, logged: state.logged,
   });
 }
+
+/** My cards, opened: `sealed` is what they came in. Null: they are dealt to another device of mine. */
+export const opened = (state, sealed, cards) => (state.mySealed === sealed ? having(state, { myCards: cards }) : state);
+
+/** Are my cards of this hand sealed to a key that this page does not have? */
+export const dealtElsewhere = (state) => {
+  const player = playerAt(state, state.mySeat);
+  return playing(state) && !!player?.hole_key && !player.folded && player.down + player.up.length > 0 && player.hole_key !== state.myKey;
+};
 
 // --- what the page asks ---------------------------------------------------------------------------------------------
 

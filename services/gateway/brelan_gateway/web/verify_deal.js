@@ -19,7 +19,7 @@ function demand(holds, sentence) {
 const ascii = (text) => Uint8Array.from(text, (character) => character.charCodeAt(0));
 const named = (text) => join([text.length], ascii(text));
 
-function fromHex(text) {
+export function fromHex(text) {
   const bytes = new Uint8Array(text.length / 2);
   for (let i = 0; i < bytes.length; i++) bytes[i] = parseInt(text.slice(2 * i, 2 * i + 2), 16);
   return bytes;
@@ -27,7 +27,7 @@ function fromHex(text) {
 
 export const toHex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
-function join(...parts) {
+export function join(...parts) {
   const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
   for (const part of parts) {
@@ -50,7 +50,7 @@ async function hmac(key, ...parts) {
   return new Uint8Array(await subtle.sign("HMAC", imported, join(...parts)));
 }
 
-const hkdf = async (material, salt, info) => hmac(await hmac(salt, material), info, [1]);
+export const hkdf = async (material, salt, info) => hmac(await hmac(salt, material), info, [1]);
 
 async function isSigned(publicKey, signature, message) {
   try {

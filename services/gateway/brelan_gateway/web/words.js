@@ -250,6 +250,10 @@ const en = {
   "log.ChipsAdded": "{name} adds {amount}.",
   "log.TablePaused": "The table is paused.",
   "log.TableResumed": "The table goes on.",
+  "log.KeyBrought.hereNext": "From the next hand on your cards come to this device.",
+  "log.KeyBrought.elsewhereNext": "From the next hand on your cards come to another device of yours.",
+  "log.KeyBrought.elsewhere": "Your cards come to another device of yours now.",
+  "table.dealtElsewhere": "Your cards of this hand were dealt to another device.",
   "log.OutageEnded": "The room was away for a moment. Everybody has the full time again.",
 
   // --- connection
@@ -562,6 +566,10 @@ const fr = {
   "log.ChipsAdded": "{name} ajoute {amount}.",
   "log.TablePaused": "La table est en pause.",
   "log.TableResumed": "La table reprend.",
+  "log.KeyBrought.hereNext": "Dès la prochaine main, vos cartes arrivent sur cet appareil.",
+  "log.KeyBrought.elsewhereNext": "Dès la prochaine main, vos cartes arrivent sur un autre de vos appareils.",
+  "log.KeyBrought.elsewhere": "Vos cartes arrivent maintenant sur un autre de vos appareils.",
+  "table.dealtElsewhere": "Vos cartes de cette main ont été distribuées à un autre appareil.",
   "log.OutageEnded": "La salle a été absente un moment. Chacun a de nouveau tout son temps.",
 
   "link.live": "Connecté, {ms} ms",
@@ -631,6 +639,8 @@ const fr = {
   "refused.seed_due": "Donnez d’abord la graine que ce coup attend.",
   "refused.no_more_chains": "Vous avez retenu trop de graines aujourd’hui : vous jouez ici sans chaîne jusqu’à demain.",
   "refused.no_seed_due": "Aucune graine n’est attendue de vous maintenant.",
+  "refused.bad_key": "Ce n’est pas une clé utilisable.",
+  "refused.wrong_signature": "Ce n’est pas la signature de la clé à laquelle vos cartes sont distribuées.",
   "refused.bad_seed": "Une graine a 64 chiffres hexadécimaux.",
   "refused.wrong_seed": "Ce n’est pas l’élément suivant de votre chaîne de graines.",
   "refused.unknown_deal": "Il n’y a pas de procès-verbal de cette donne : le coup n’est pas fini, ou a été annulé.",
