@@ -50,7 +50,7 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
 def test_the_number_of_processes_changes_nothing() -> None:
     worlds = setups(12, "processes", ALL, world_hands=4)
     assert [world.seed for world in worlds] == ["processes/0", "processes/1", "processes/2"]
-    assert simulate(worlds, 1) == simulate(worlds, 3)
+    assert list(simulate(worlds, 1)) == list(simulate(worlds, 3))
 
 
 def test_other_seeds_are_other_worlds() -> None:
@@ -86,6 +86,15 @@ def test_the_report_is_one_json_object() -> None:
     assert len(report["log_hash"]) == 64
     assert report["checks"]["a command has one effect"] > 0
     assert report["seconds"] > 0
+
+
+def test_it_says_how_far_it_is_to_whoever_waits() -> None:
+    code, _, err = brelan("simulate", "--hands", "4", "--world-hands", "2", "--seed", "progress", "--faults", "none")
+    assert code == 0
+    assert [line.rpartition(":")[0] for line in err.splitlines()] == [
+        "world 1 of 2 (progress/0)",
+        "world 2 of 2 (progress/1)",
+    ]
 
 
 def test_a_broken_promise_ends_with_1_and_says_how_to_see_it_again() -> None:

@@ -9,6 +9,7 @@ import msgspec
 from brelan.sim.defects import DEFECTS
 from brelan.sim.faults import UnknownFault, parse_faults
 from brelan.sim.report import WORLD_HANDS, report, setups, simulate
+from brelan.sim.world import Outcome
 
 
 class Faults(click.ParamType[frozenset[str]]):
@@ -50,12 +51,24 @@ def simulate_command(
     """
     started = time.monotonic()
     worlds = setups(hands, seed, sorted(faults), steps=steps, defect=defect or "", world_hands=world_hands)
-    outcomes = simulate(worlds, processes)
+    outcomes = []
+    for outcome in simulate(worlds, processes):
+        outcomes.append(outcome)
+        if not as_json:
+            click.echo(_progress(outcome, len(outcomes), len(worlds)), err=True)
     found, shrunk = report(seed, outcomes, started)
     click.echo(msgspec.json.encode(found) if as_json else _sentences(found))
     if shrunk is not None:
         click.echo(f"BROKEN: {shrunk.found.check}: {shrunk.found.what}\nSee it again: {shrunk.command}", err=True)
         sys.exit(1)
+
+
+def _progress(outcome: Outcome, number: int, worlds: int) -> str:
+    line = f"world {number} of {worlds} ({outcome.setup.seed}): {outcome.hands} hands"
+    if outcome.found is None:
+        return line
+    what = f"{outcome.found.check}: {outcome.found.what}"
+    return f"{line}\nBROKEN at step {outcome.found.step}: {what}\nThe shortest way there is looked for in the end."
 
 
 def _sentences(found: dict[str, object]) -> str:

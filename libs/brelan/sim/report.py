@@ -8,7 +8,7 @@ import multiprocessing
 import os
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
@@ -29,13 +29,14 @@ def setups(
     return [Setup(f"{seed}/{number}", size, tuple(faults), steps, defect) for number, size in enumerate(sizes)]
 
 
-def simulate(worlds: Sequence[Setup], processes: int | None = None) -> list[Outcome]:
-    """In the order of the worlds, however many work on them."""
+def simulate(worlds: Sequence[Setup], processes: int | None = None) -> Iterator[Outcome]:
+    """One after the other in the order of the worlds, however many work on them."""
     processes = min(processes or os.cpu_count() or 1, len(worlds))
     if processes == 1:
-        return [play(setup) for setup in worlds]
+        yield from map(play, worlds)
+        return
     with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
-        return list(pool.map(play, worlds))
+        yield from pool.map(play, worlds)
 
 
 def report(seed: str, outcomes: Sequence[Outcome], started: float) -> tuple[dict[str, Any], Shrunk | None]:
