@@ -10,11 +10,13 @@ import random
 import re
 import sqlite3
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import redis
 
+from brelan.cli.up import SERVICES, WITH_SQL
 from brelan.events.envelope import decode_committed
 from brelan.events.table import HandShown, ShownHand
 from brelan.rules.cards import card_from_text, text_of
@@ -289,3 +291,13 @@ def test_the_disk_of_redis_holds_no_hidden_hand_in_clear(recorded: Recorded) -> 
 def test_the_services_logs_name_no_cards(recorded: Recorded) -> None:
     for line in recorded.room.lines:
         assert not re.search(r"(?:[2-9TJQKA][cdhs][ ,]*){5}", line), line
+
+
+def test_each_service_of_a_running_room_has_its_own_redis_user_and_nothing_it_does_not_need(recorded: Recorded) -> None:
+    for name in SERVICES:
+        lines = Path(f"/proc/{recorded.room.pid_of(name)}/environ").read_text().split("\0")
+        own = dict(line.partition("=")[::2] for line in lines if line.startswith("BRELAN_"))
+        with redis.Redis.from_url(own["BRELAN_REDIS_URL"], decode_responses=True) as client:
+            assert client.acl_whoami() == name
+        assert ("BRELAN_SQL_URL" in own) == (name in WITH_SQL)
+        assert ("BRELAN_BROKER_URL" in own) == (name == "timer")

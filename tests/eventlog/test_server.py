@@ -16,6 +16,7 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from brelan.eventlog import keys
 from brelan.eventlog import server as server_module
 from brelan.eventlog.server import EmbeddedServer, Program, ServerError, candidates, find_program
 from tests.fixtures_redis import bundled_server
@@ -99,6 +100,18 @@ def test_writes_to_disk_before_it_answers(tmp_path: Path) -> None:
     with EmbeddedServer(tmp_path, durable=True) as server, redis.Redis.from_url(server.url) as client:
         assert client.config_get("append*")["appendonly"] == "yes"
         assert client.config_get("append*")["appendfsync"] == "always"
+
+
+def test_users_have_their_own_rights_and_passwords(tmp_path: Path) -> None:
+    with EmbeddedServer(tmp_path, durable=False, program=bundled_server(), users=("table", "dealer")) as server:
+        urls = {name: server.url_for(name) for name in ("table", "dealer")}
+        assert len({*urls.values(), server.url}) == 3
+        with redis.Redis.from_url(urls["dealer"], decode_responses=True) as dealer:
+            assert dealer.acl_whoami() == "dealer"
+        with redis.Redis.from_url(urls["table"]) as table, pytest.raises(redis.exceptions.NoPermissionError):
+            table.hgetall(keys.hole("s00-t"))
+        with redis.Redis.from_url(server.url) as all_:
+            assert all_.set("anything", "1")
 
 
 def test_what_was_acknowledged_survives_kill_9(tmp_path: Path) -> None:

