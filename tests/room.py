@@ -1,6 +1,6 @@
 """A whole running room for tests: ``brelan up`` as a person starts it, in a folder and on a port of its own.
 
-``room`` is one room for the whole test session (bots at one stud and one draw table); ``start_room`` makes others.
+``room`` is one room for a module's tests (bots at one stud and one draw table); ``start_room`` makes others.
 """
 
 import contextlib
@@ -124,7 +124,7 @@ def start_room(data: Path, *options: str, env: dict[str, str] | None = None) -> 
         room.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
     with start_room(tmp_path_factory.mktemp("room"), "--think", "0.1", "--hand-pause-ms", "1500") as running:
         yield running

@@ -478,7 +478,7 @@ def _tables(shards: Sequence[str], chance: Random) -> dict[str, TableConfig]:
             minimum_buy_in=10 * lower * chance.choice((1, 2)),
             ante=lower // 5 if stud else 0,
             bring_in=lower // 2 if stud else 0,
-            smallest_chip=chance.choice((1, 5)),
+            smallest_chip=chance.choice((1, lower // 10)),  # pots are shared with chips left over
             action_time_ms=chance.choice((4_000, 6_000, 10_000)),
             timeout_policy=chance.choice(("protect", "protect", "fold")),
             rake=_rake(chance),
