@@ -10,6 +10,7 @@ from brelan.deck.events import AnyDeckEvent, DeckPrepared, DeckPutAway, DeckShuf
 from brelan.deck.fair.drbg import sha256
 from brelan.deck.fair.hand import FairHand
 from brelan.deck.fair.kept import Kept
+from brelan.deck.fair.leaves import Epoch
 from brelan.deck.fair.record import Seed
 from brelan.eventlog.processor import Outputs
 from brelan.events import table
@@ -23,6 +24,7 @@ class Deck(msgspec.Struct, frozen=True):
     prepared: DeckPrepared | None = None
     state: DeckState | None = None
     events: tuple[AnyDeckEvent, ...] = ()
+    base: Epoch | None = None  # of the prepared hand, when it was this dealer that has prepared it
 
     def after(self, event: AnyDeckEvent) -> "Deck":
         match event:
@@ -33,7 +35,7 @@ class Deck(msgspec.Struct, frozen=True):
             case KeyChanged() if self.state is None and self.prepared is not None:
                 return replace(self, prepared=_with_key(self.prepared, event))
             case _:
-                return Deck(self.version, self.prepared, evolve(self.state, event), (*self.events, event))
+                return replace(self, state=evolve(self.state, event), events=(*self.events, event))
 
     @property
     def hand_id(self) -> str:
@@ -52,7 +54,7 @@ class Deck(msgspec.Struct, frozen=True):
         kept = self.kept()
         if kept is None:
             return None
-        hand = FairHand(kept)
+        hand = FairHand(kept, self.base)
         for event in self.events:
             hand.follow(event)
         return hand
@@ -75,6 +77,10 @@ class HandAtWork:
     def happens(self, event: AnyDeckEvent) -> None:
         self.happened.append(event)
         self.deck = self.deck.after(event)
+
+    def has_base(self, base: Epoch) -> None:
+        """Of the hand that was just prepared: it is not worked out again."""
+        self.deck = replace(self.deck, base=base)
 
     def root_of(self, order: Sequence[int]) -> bytes:
         return self.fair().root_of(order)

@@ -43,6 +43,7 @@ from brelan.deck.fair.audit import cards_and_thrown
 from brelan.deck.fair.drbg import HASH_BYTES
 from brelan.deck.fair.hand import FairHand, deal_record, void
 from brelan.deck.fair.kept import RESHUFFLES, commit
+from brelan.deck.fair.leaves import base_epoch
 from brelan.deck.sealing import CannotOpen, DeckSeal, RandomBytes, Sealer, audit_context, record_context
 from brelan.eventlog import keys
 from brelan.eventlog.keys import Service
@@ -227,8 +228,10 @@ class DealerHandler:
         at = time.perf_counter()
         if started is None or started.hand_id != request.hand_id:
             raise DealError(f"{request.request_id} asks for a deck of a hand that has not begun")
+        secret = self._random_bytes(HASH_BYTES)
+        base = base_epoch(secret, request.hand_id, started.deck_size)
         kept = commit(
-            self._random_bytes(HASH_BYTES),
+            secret,
             [self._random_bytes(HASH_BYTES) for _ in range(RESHUFFLES)],
             self._keys.signing,
             hand_id=request.hand_id,
@@ -237,8 +240,10 @@ class DealerHandler:
             game="stud" if started.deck_size == 52 else "draw",
             cards=started.deck_size,
             previous=request.previous.hex(),
+            base=base,
         )
         hand.happens(DeckPrepared(request.hand_id, started.deck_size, seats_of(started), kept))
+        hand.has_base(base)
         hand.outputs.delete(keys.hole(hand.table_id))
         self._send(hand, request.request_id, committed(kept, request.request_id))
         self._dealt.append(("deck", time.perf_counter() - at))
@@ -263,7 +268,7 @@ class DealerHandler:
         prepared = hand.deck.prepared
         if prepared is None or prepared.hand_id != request.hand_id:
             raise DealError(f"{request.request_id} asks for cards of a hand that has no deck")
-        fair = FairHand(prepared.kept.seeded(map(seed_of, request.seeds)))
+        fair = FairHand(prepared.kept.seeded(map(seed_of, request.seeds)), hand.deck.base)
         deck = (prepared.hand_id, prepared.deck_size, prepared.seats)
         hand.happens(shuffled(*deck, lambda cards: self._shuffled(fair, cards), request.seeds))
 

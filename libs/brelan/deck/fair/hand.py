@@ -30,13 +30,14 @@ class FairDealError(ValueError):
 class FairHand:
     """A committed hand with all its seeds."""
 
-    def __init__(self, kept: Kept) -> None:
+    def __init__(self, kept: Kept, base: Epoch | None = None) -> None:
+        """``base``: as in ``commit``."""
         self._kept = kept
         commitment = kept.commitment
         seeds = [(seed.seat, bytes.fromhex(seed.element)) for seed in kept.seeds]
         self._transcript = transcript(commitment, seeds)
         self._cut = cut(commitment.cards, self._transcript, seeds)
-        self._epochs = [base_epoch(kept.secret, commitment.hand_id, commitment.cards)]
+        self._epochs = [base or base_epoch(kept.secret, commitment.hand_id, commitment.cards)]
         self._stub: list[tuple[int, int]] = []  # epoch and position, parallel to the state machine's stub
         self._held: dict[int, list[tuple[int, int]]] = {}  # by seat: epoch and leaf, parallel to its cards
         self._dealt: dict[int, list[tuple[int, int]]] = {}  # by seat: all it ever got

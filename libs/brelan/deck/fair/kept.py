@@ -6,7 +6,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from msgspec.structs import replace
 
 from brelan.deck.fair.commitment import Commitment, reshuffle_hash, secret_hash, sign
-from brelan.deck.fair.leaves import base_epoch
+from brelan.deck.fair.leaves import Epoch, base_epoch
 from brelan.deck.fair.record import Seed
 from brelan.deck.secret import Secret
 
@@ -38,15 +38,18 @@ def commit(
     game: str,
     cards: int,
     previous: str,
+    base: Epoch | None = None,
 ) -> Kept:
-    """``secret`` and ``reshuffle_secrets``: 32 bytes each, from the operating system, never used before."""
+    """``secret`` and ``reshuffle_secrets``: 32 bytes each, from the operating system, never used before. ``base``: what
+    ``base_epoch`` makes of the secret, for whoever has it already.
+    """
     commitment = Commitment(
         hand_id,
         seq,
         table_id,
         game,
         cards,
-        base_epoch(secret, hand_id, cards).root,
+        (base or base_epoch(secret, hand_id, cards)).root,
         secret_hash(secret),
         tuple(reshuffle_hash(each) for each in reshuffle_secrets),
         previous,
