@@ -6,6 +6,7 @@
 venv := .venv
 bin := $(venv)/bin
 ready := $(venv)/.ready
+computing := tests/sim tests/oracle tests/fairness# servers and clocks are left in peace: at a lower priority
 quick := not slow and not redis and not docker and not browser and not celery and not prometheus
 
 help: ## list the targets
@@ -17,8 +18,17 @@ run: env ## the room: server, services, one table of each game with bots (BRELAN
 env: $(ready) ## the Python environment in .venv
 
 test: env lint ## every check and every test this machine can run; ends with what was skipped and why
-	@echo "== tests: everything this machine can run"
+ifdef PYTEST_ARGS
+	@echo "== tests: $(PYTEST_ARGS)"
 	@$(bin)/pytest -rs --durations=10 $(PYTEST_ARGS)
+else
+	@echo "== tests: everything this machine can run; $(computing) meanwhile, their report at the end"
+	@report=$$(mktemp); \
+	nice $(bin)/pytest -rs --durations=10 $(computing) >$$report 2>&1 & pid=$$!; \
+	trap 'kill $$pid 2>/dev/null; cat $$report; rm -f $$report; exit 130' INT TERM; \
+	$(bin)/pytest -rs --durations=10 $(computing:%=--ignore=%); status=$$?; \
+	wait $$pid || status=1; cat $$report; rm -f $$report; exit $$status
+endif
 
 test-fast: env ## rules, contracts and services in memory: under a minute
 	@echo "== tests: the fast ones"

@@ -45,14 +45,14 @@ class Character(msgspec.Struct, frozen=True):
 
 
 CHARACTERS = (
-    Character(Temper("sensible", 0.5, 0.5, 0.05, 1.0), 0.6, keyed=0.05),
-    Character(Temper("maniac", 0.9, 0.95, 0.3, 0.4, shows=0.6), 0.2),
-    Character(Temper("timid", 0.15, 0.2, 0.0, 1.2), 0.8, chain=False),
-    Character(Temper("sleeper", 0.7, 0.4, 0.05, 1.5, oversleeps=0.2), 1.0, withholds=0.05),
-    Character(Temper("wanderer", 0.7, 0.5, 0.1, 0.8, drops=0.1, rests=0.08, wanders=0.12), 0.5, keyed=0.5),
-    Character(Temper("double-clicker", 0.7, 0.5, 0.1, 0.6), 0.4, doubles=0.3),
-    Character(Temper("liar", 0.6, 0.6, 0.2, 0.8), 0.5, nonsense=0.2, keyed=0.2, withholds=0.1),
-    Character(Temper("caller", 0.95, 0.1, 0.0, 0.7), 0.4),
+    Character(Temper("sensible", 0.5, 0.5, 0.05, 1.0), 0.25, keyed=0.05),
+    Character(Temper("maniac", 0.9, 0.95, 0.3, 0.4, shows=0.6), 0.1),
+    Character(Temper("timid", 0.15, 0.2, 0.0, 1.2), 0.3, chain=False),
+    Character(Temper("sleeper", 0.7, 0.4, 0.05, 1.5, oversleeps=0.2), 0.4, withholds=0.05),
+    Character(Temper("wanderer", 0.7, 0.5, 0.1, 0.8, drops=0.1, rests=0.08, wanders=0.12), 0.2, keyed=0.5),
+    Character(Temper("double-clicker", 0.7, 0.5, 0.1, 0.6), 0.15, doubles=0.3),
+    Character(Temper("liar", 0.6, 0.6, 0.2, 0.8), 0.2, nonsense=0.2, keyed=0.2, withholds=0.1),
+    Character(Temper("caller", 0.95, 0.1, 0.0, 0.7), 0.15),
 )
 
 
