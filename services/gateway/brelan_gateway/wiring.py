@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from brelan.auth.accounts import AccountStore
 from brelan.auth.tickets import TicketOffice
 from brelan.auth.tokens import Issuer, Verifier
-from brelan.deck.keys import DEALER_SIGN_PUBLIC, KeyFileError, load_hole_card_opener, load_keys, load_signing_key
+from brelan.deck.keys import DEALER_SIGN_PUBLIC, KeyFileError, load_hole_card_opener, load_keys, load_token_keys
 from brelan.eventlog.keys import Service
 from brelan.eventlog.redis_log import RedisStore, open_store
 from brelan.histories.queries import Histories
@@ -51,7 +51,8 @@ async def main(running: Running[GatewaySettings]) -> None:
 def build(settings: GatewaySettings, store: RedisStore, engine: AsyncEngine) -> Room:
     """Raises KeyFileError."""
     name = f"gateway-{secrets.token_hex(4)}"
-    key = load_signing_key(settings.key_folder)
+    key, *others = load_token_keys(settings.key_folder)
+    verifying = [one.public_key() for one in (key, *others)]
     open_hole_cards = load_hole_card_opener(settings.key_folder)
     limits = Limits(settings)
     shards = {}
@@ -62,8 +63,8 @@ def build(settings: GatewaySettings, store: RedisStore, engine: AsyncEngine) -> 
     doorkeeper = Doorkeeper(
         AccountStore(engine),
         Issuer(key),
-        Verifier([key.public_key()]),
-        TicketOffice(key),
+        Verifier(verifying),
+        TicketOffice(key, verifying),
         limits.failed_logins,
         limits.failed_logins_anywhere,
     )
