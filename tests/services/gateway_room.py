@@ -47,6 +47,7 @@ from brelan_gateway.room import Limits, Room, Shard
 from brelan_gateway.routes import application
 from brelan_gateway.service import serve
 from brelan_gateway.settings import GatewaySettings
+from brelan_gateway.wiring import guests_of
 from tests.tables import STUD
 
 PASSWORD = "a long password"
@@ -88,6 +89,7 @@ class GatewayRoom:
         self.health = Health("gateway")
         self.stop = asyncio.Event()
         limits = Limits(settings)
+        cashier = Cashier(store.log("wallet"), settings.welcome_amount)
         key = gateway_keys.key
         self.issuer = Issuer(key)
         doorkeeper = Doorkeeper(
@@ -97,6 +99,7 @@ class GatewayRoom:
             TicketOffice(key),
             limits.failed_logins,
             limits.failed_logins_anywhere,
+            guests_of(settings, accounts, cashier),
         )
         self.logs = logs or {name: store.log(name) for name in settings.shard_names}
         shards = {}
@@ -104,7 +107,6 @@ class GatewayRoom:
             inbox = Inbox(log, "g1", settings.busy_after_ms)
             feed = ShardFeed(log, inbox, HoleCardReader(log, open_hole_cards or PlainHoleCards()))
             shards[name] = Shard(feed, inbox, log)
-        cashier = Cashier(store.log("wallet"), settings.welcome_amount)
         url = settings.database_url
         self.room = Room(
             settings, shards, cashier, doorkeeper, Histories(url), limits, DeadLetters(url), DEALER_KEY_IDS
@@ -138,6 +140,7 @@ class GatewayRoom:
         assert self.serving is not None
         await self.serving
         self._listening.close()
+        await self.room.doorkeeper.close()
 
     # --- what other services do --------------------------------------------------------------------------------
 

@@ -29,12 +29,14 @@ async def table_socket(
     """docs/api/socket.md."""
     room = room_of(websocket)
     headers = websocket.headers
-    if not origin_allowed(headers.get("origin"), headers.get("host"), room.settings.allowed_origins):
+    if not origin_allowed(
+        headers.get("origin"), websocket.url.scheme, headers.get("host"), room.settings.allowed_origins
+    ):
         await websocket.close()  # before it is accepted: 403
         return
     await websocket.accept()
     try:
-        socket = _socket(websocket, room, table_id, ticket)
+        socket = await _socket(websocket, room, table_id, ticket)
         await _watch(socket, room, table_id, None if since is None or epoch is None else Since(since, epoch))
     except _Closed as closed:
         with contextlib.suppress(RuntimeError, OSError):  # he is gone already
@@ -69,11 +71,11 @@ def _closed(refusal: Refusal) -> _Closed:
     return _Closed(_CLOSE_CODES.get(refusal.code, messages.CLOSE_TRY_LATER), refusal.message)
 
 
-def _socket(websocket: WebSocket, room: Room, table_id: str, ticket: str | None) -> Socket:
+async def _socket(websocket: WebSocket, room: Room, table_id: str, ticket: str | None) -> Socket:
     """Raises _Closed for whoever may not come in."""
     try:
         limited(websocket)
-        identity = _identify_socket(websocket, room, ticket)
+        identity = await _identify_socket(websocket, room, ticket)
         room.row_of(table_id)
     except Refusal as refusal:
         raise _closed(refusal) from None
@@ -93,10 +95,10 @@ _CLOSE_CODES = {
 }
 
 
-def _identify_socket(websocket: WebSocket, room: Room, ticket: str | None) -> Identity:
+async def _identify_socket(websocket: WebSocket, room: Room, ticket: str | None) -> Identity:
     if ticket is not None:
         return room.doorkeeper.redeem(ticket)
     token = bearer_of(websocket)
     if token is None:
         raise refusals.unauthenticated()
-    return room.doorkeeper.identify(token)
+    return await room.doorkeeper.identify(token)

@@ -1,10 +1,11 @@
 """Headers of every answer, who may open a socket from which page, and what cuts a connection."""
 
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from brelan_gateway.sockets import ABORT
@@ -30,6 +31,7 @@ CONTENT_SECURITY_POLICY = "; ".join(
         "frame-ancestors 'none'",
     )
 )
+DEFAULT_PORTS = {"http": 80, "https": 443}
 HEADERS = (
     (b"content-security-policy", CONTENT_SECURITY_POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),
@@ -88,11 +90,38 @@ class BoundedBodies:
         await self._app(scope, receive_bounded, send)
 
 
-def origin_allowed(origin: str | None, host: str | None, allowed: Iterable[str]) -> bool:
-    """A browser always says where its page is from; other clients need not, and prove who they are by their token."""
-    if origin is None:
+def origin_allowed(origin: str | None, scheme: str, host: str | None, allowed: Iterable[str]) -> bool:
+    """A browser always says where its page is from; other clients need not, and prove who they are by their token.
+
+    ``scheme``: of the socket. A page that came without TLS is another one than the room's own, whoever wrote it.
+    """
+    if origin is None or origin in allowed:
         return True
-    return origin in allowed or (host is not None and urlsplit(origin).netloc == host)
+    own = "https" if scheme == "wss" else "http"
+    return host is not None and _site(origin) == _site(f"{own}://{host}") is not None
+
+
+def _site(origin: str) -> tuple[str, str, int] | None:
+    """Scheme, host and port; None for what is no origin."""
+    try:
+        parts = urlsplit(origin)
+        port = parts.port or DEFAULT_PORTS[parts.scheme]
+    except (ValueError, KeyError):
+        return None
+    return (parts.scheme, parts.hostname, port) if parts.hostname else None
+
+
+def cross_origin(app: App, allowed: Sequence[str]) -> App:
+    """ASGI. Pages of the origins that are configured may read the API's answers; without any, no page of others may."""
+    if not allowed:
+        return app
+    return CORSMiddleware(
+        app,
+        allow_origins=allowed,
+        allow_methods=["GET", "POST"],
+        allow_headers=["Authorization", "Content-Type", "Idempotency-Key"],
+        expose_headers=["Retry-After"],
+    )
 
 
 class CuttableProtocol(WebSocketsSansIOProtocol):
