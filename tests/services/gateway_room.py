@@ -90,7 +90,7 @@ class GatewayRoom:
         self.stop = asyncio.Event()
         limits = Limits(settings)
         cashier = Cashier(store.log("wallet"), settings.welcome_amount)
-        key = gateway_keys.key
+        self.key = key = gateway_keys.key
         self.issuer = Issuer(key)
         doorkeeper = Doorkeeper(
             accounts,

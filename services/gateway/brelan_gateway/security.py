@@ -7,8 +7,15 @@ from urllib.parse import urlsplit
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.protocol import State
 
+from brelan.views import messages
+from brelan_gateway.limits import Bucket, Rate
 from brelan_gateway.sockets import ABORT
+
+FRAMES = Rate(per_second=50, burst=200)  # of one socket, of any kind; beyond it the socket is closed
+SLICE_BYTES = 1_024
+LINGER_SECONDS = 0.5
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -125,9 +132,56 @@ def cross_origin(app: App, allowed: Sequence[str]) -> App:
 
 
 class CuttableProtocol(WebSocketsSansIOProtocol):
-    """uvicorn's, and the connection can be cut: one that nobody reads from cannot be closed politely."""
+    """uvicorn's, and the connection can be cut: one that nobody reads from cannot be closed politely.
+
+    A flood is not read to its end. Every frame counts, also pings and pieces of messages, which reach no handler; what
+    has come is looked at in slices, and once there were too many frames nothing more is. The close frame has a moment
+    to arrive: who cuts a connection with something unread in it destroys what is on its way.
+    """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._frames_left = Bucket(FRAMES)
+        self._ended = False
 
     async def run_asgi(self) -> None:
         extensions: dict[str, object] = self.scope["extensions"]  # type: ignore[assignment]
         extensions[ABORT] = self.transport.abort
         await super().run_asgi()
+
+    def data_received(self, data: bytes) -> None:
+        for start in range(0, len(data), SLICE_BYTES):
+            if not self._ended:
+                super().data_received(data[start : start + SLICE_BYTES])
+
+    def handle_events(self) -> None:
+        if self._frames_left.take(len(self.conn.events)) > 0:
+            while not self.queue.empty():  # to answer hundreds of messages takes time from everybody else
+                self.queue.get_nowait()
+            self._end(messages.CLOSE_FLOODING, "Far too many messages: slow down.")
+        else:
+            super().handle_events()
+
+    def handle_parser_exception(self) -> None:
+        sent = self.conn.close_sent
+        assert sent is not None
+        self._end(sent.code, sent.reason)
+
+    def _end(self, code: int, reason: str) -> None:
+        """Nothing is read any more, and soon the connection is cut."""
+        self._ended = True
+        self.queue.put_nowait({"type": "websocket.disconnect", "code": code, "reason": reason})
+        if self.transport.is_closing():
+            return
+        if not self.handshake_complete:
+            self.transport.abort()
+            return
+        if self.conn.state is State.OPEN:
+            self.conn.send_close(code, reason)
+        self.transport.write(b"".join(self.conn.data_to_send()))
+        self.close_sent = True
+        self.read_paused = False  # so that it is not resumed
+        self.transport.pause_reading()
+        if self.close_timer is not None:
+            self.close_timer.cancel()
+        self.close_timer = self.loop.call_later(LINGER_SECONDS, self.transport.abort)

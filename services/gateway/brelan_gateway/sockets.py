@@ -23,13 +23,12 @@ from brelan_gateway import refusals
 from brelan_gateway.clock import RoomClock
 from brelan_gateway.identity import Identity
 from brelan_gateway.inbox import Answer, Inbox
-from brelan_gateway.limits import Bucket, Rate
+from brelan_gateway.limits import Bucket
 from brelan_gateway.refusals import Refusal
 
 OUTBOX_MESSAGES = 512
 WRITE_SECONDS = 5.0
 SILENT_SECONDS = 30.0
-MESSAGES = Rate(per_second=50, burst=200)  # of one socket, pings and all; beyond it the socket is closed
 SOCKETS_PER_TABLE = 8  # of one player
 REASON_BYTES = 120  # a close frame has room for 123
 
@@ -60,7 +59,6 @@ class Socket:
         self._inbox = inbox
         self._clock = clock
         self._commands = commands
-        self._messages = Bucket(MESSAGES)
         self._outbox: deque[tuple[str, float]] = deque()
         self._wake = asyncio.Event()
         self._closing: Closing | None = None
@@ -156,15 +154,12 @@ class Socket:
 
     def _hear(self, frame: MutableMapping[str, Any]) -> None:
         arrived = time.monotonic()
-        if self._messages.take() > 0:
-            self.close(messages.CLOSE_FLOODING, "Far too many messages: slow down.")
-            return
         if self._identity.ended(arrived):
             self.close(messages.CLOSE_UNAUTHENTICATED, "Your session has ended. Log in again.")
             return
         try:
             message = messages.decode_client(frame.get("text") or frame.get("bytes") or b"")
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             self.close(messages.CLOSE_MALFORMED, f"Not a message of this protocol: {error}")
             return
         match message:
