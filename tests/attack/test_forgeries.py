@@ -19,6 +19,7 @@ from brelan.auth import tickets, tokens
 from brelan.auth.accounts import Player
 from brelan.auth.tickets import TicketOffice
 from brelan.auth.tokens import Claims, Issuer, key_id
+from brelan.eventlog.memory_log import MemoryStore
 from brelan.views import messages as views
 from tests.services.gateway_room import TABLE, GatewayRoom, gateway_room, receive
 
@@ -137,11 +138,11 @@ def session(expires_in: int = 600) -> Claims:
 
 
 FORGED_TICKETS: dict[str, Forge] = {
-    "another key": lambda key: TicketOffice(Ed25519PrivateKey.generate()).issue(session()),
+    "another key": lambda key: TicketOffice(Ed25519PrivateKey.generate(), MemoryStore()).issue(session()),
     "alg none": lambda key: by_hand(key, "none", kind=tickets.KIND),
     "HS256": lambda key: by_hand(key, "HS256", key.public_key().public_bytes_raw(), kind=tickets.KIND),
-    "expired": lambda key: TicketOffice(key, clock=lambda: time.time() - 60).issue(session()),
-    "of an ended session": lambda key: TicketOffice(key).issue(session(-1)),
+    "expired": lambda key: TicketOffice(key, MemoryStore(), clock=lambda: time.time() - 60).issue(session()),
+    "of an ended session": lambda key: TicketOffice(key, MemoryStore()).issue(session(-1)),
     "a token": lambda key: Issuer(key).token_for(Player("p-Ben", "Ben", "player", 0)),
     "deep": deep,
 }

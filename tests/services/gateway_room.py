@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from websockets.asyncio.client import ClientConnection, connect
 
 from brelan.auth.accounts import AccountStore, Player
-from brelan.auth.tickets import TicketOffice
+from brelan.auth.tickets import TicketOffice, Uses
 from brelan.auth.tokens import Issuer, Verifier
 from brelan.eventlog import keys
 from brelan.eventlog.log import Log
@@ -83,6 +83,7 @@ class GatewayRoom:
         settings: GatewaySettings,
         logs: dict[str, Log] | None = None,
         open_hole_cards: Open | None = None,
+        uses: Uses | None = None,
     ) -> None:
         self.store = store
         self.settings = settings
@@ -96,7 +97,7 @@ class GatewayRoom:
             accounts,
             self.issuer,
             Verifier([key.public_key()]),
-            TicketOffice(key),
+            TicketOffice(key, uses or store),
             limits.failed_logins,
             limits.failed_logins_anywhere,
             guests_of(settings, accounts, cashier),
@@ -266,13 +267,14 @@ async def gateway_room(
     store: MemoryStore | None = None,
     logs: dict[str, Log] | None = None,
     open_hole_cards: Open | None = None,
+    uses: Uses | None = None,
     **settings: Any,
 ) -> AsyncIterator[GatewayRoom]:
     given = GatewaySettings(**{"shards": 1, "data": folder, **settings})
     await database(folder)
     accounts = AccountStore(given.database_url, PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
     try:
-        async with GatewayRoom(store or MemoryStore(), accounts, Keys(), given, logs, open_hole_cards) as room:
+        async with GatewayRoom(store or MemoryStore(), accounts, Keys(), given, logs, open_hole_cards, uses) as room:
             yield room
             await room.room.histories.close()
             await room.room.dead_letters.close()

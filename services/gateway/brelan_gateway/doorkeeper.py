@@ -94,9 +94,10 @@ class Doorkeeper:
     def ticket_for(self, identity: Identity) -> tuple[str, int]:
         return self._tickets.issue(identity.session), LIFETIME_SECONDS
 
-    def redeem(self, ticket: str) -> Identity:
+    async def redeem(self, ticket: str) -> Identity:
+        """Raises Refusal, LogUnavailable."""
         try:
-            return self._identity(self._tickets.redeem(ticket))
+            return self._identity(await self._tickets.redeem(ticket))
         except BadToken as error:
             logger.info("ticket refused", reason=str(error))
             raise refusals.unauthenticated() from None

@@ -16,6 +16,8 @@ class GatewaySettings(RoomSettings):
     trusted_proxies: str = ""  # addresses whose X-Forwarded-For is believed, comma-separated
     welcome_amount: int = Field(default=100_000, ge=0)  # play money of a new player, in minor units; 0: none
     max_sockets: int = Field(default=20_000, ge=1)
+    max_sockets_per_player: int = Field(default=64, ge=1)
+    max_sockets_per_address: int = Field(default=2_000, ge=1)  # many players may share one
     busy_after_ms: int = Field(default=5_000, ge=100)  # a shard's oldest command has no answer for longer: BUSY
     commands_per_second: float = Field(default=20, gt=0)  # of one player; twice as many at once
     requests_per_second: float = Field(default=50, gt=0)  # of one address; ten times as many at once

@@ -70,7 +70,7 @@ def build(settings: GatewaySettings, store: RedisStore, engine: AsyncEngine) -> 
         accounts,
         Issuer(key),
         Verifier(verifying),
-        TicketOffice(key, verifying),
+        TicketOffice(key, store, verifying),
         limits.failed_logins,
         limits.failed_logins_anywhere,
         guests_of(settings, accounts, cashier),
