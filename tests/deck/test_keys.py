@@ -5,7 +5,11 @@ from pathlib import Path
 
 import jwt
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
+from brelan.auth.accounts import Player
+from brelan.auth.tokens import BadToken, Issuer, Verifier
 from brelan.deck import keys
 from brelan.deck.keys import KeyFileError, ensure_keys, load_keys, path_of
 from brelan.deck.sealing import hole_context, record_context, seal
@@ -68,7 +72,7 @@ def test_dealer_gateway_and_history_understand_each_other(folder: Path) -> None:
 
 
 def test_tokens_are_signed_with_ed25519(folder: Path) -> None:
-    key = keys.load_signing_key(folder)
+    (key,) = keys.load_token_keys(folder)
     token = jwt.encode({"sub": "ana"}, key, algorithm="EdDSA")
     assert jwt.decode(token, key.public_key(), algorithms=["EdDSA"]) == {"sub": "ana"}
 
@@ -156,11 +160,45 @@ def test_a_public_key_that_belongs_to_another_private_one_is_found(folder: Path)
         ensure_keys(folder.parent)
 
 
+@pytest.mark.parametrize("below", [False, True])
 @pytest.mark.parametrize("content", ["", "no pem", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"])
-def test_a_signing_key_that_is_none_is_refused(folder: Path, content: str) -> None:
-    (folder / keys.GATEWAY_TOKEN.name).write_text(content)
+def test_a_signing_key_that_is_none_is_refused(folder: Path, content: str, below: bool) -> None:
+    path = folder / keys.GATEWAY_TOKEN.name
+    good = path.read_text()
+    path.write_text(good[:-30] + content if below else content)
     with pytest.raises(KeyFileError, match="PEM"):
-        keys.load_signing_key(folder)
+        keys.load_token_keys(folder)
+
+
+def test_every_key_for_tokens_is_of_the_one_kind(folder: Path) -> None:
+    path = folder / keys.GATEWAY_TOKEN.name
+    another = ec.generate_private_key(ec.SECP256R1())
+    with path.open("ab") as file:
+        file.write(another.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    with pytest.raises(KeyFileError, match=r"key 2 .* Ed25519"):
+        keys.load_token_keys(folder)
+
+
+def test_a_new_key_for_tokens_takes_over_and_nobody_logs_in_again(folder: Path, tmp_path: Path) -> None:
+    """Two gateways, as they are restarted one after another."""
+    path = folder / keys.GATEWAY_TOKEN.name
+    new_folder = ensure_keys(tmp_path / "new")
+    old, new = path.read_text(), (new_folder / keys.GATEWAY_TOKEN.name).read_text()
+    ana = Player("p_ana", "Ana", "player", 0)
+    tokens = []
+    former: list[Verifier] = []
+    for content in (old, old + new, new + old, new):
+        path.write_text(content)
+        loaded = keys.load_token_keys(folder)
+        verifier = Verifier(key.public_key() for key in loaded)
+        tokens.append(Issuer(loaded[0]).token_for(ana))
+        for each in (verifier, *former[-1:]):  # the other gateway has yet to be restarted
+            assert each.verify(tokens[-1]).player_id == "p_ana"
+        if content != new:
+            assert [verifier.verify(token).player_id for token in tokens] == ["p_ana"] * len(tokens)
+        former.append(verifier)
+    with pytest.raises(BadToken):
+        former[-1].verify(tokens[0])
 
 
 def test_a_new_signing_key_is_published_before_it_signs_and_the_old_one_stays(folder: Path) -> None:

@@ -560,3 +560,12 @@ async def test_workers_are_known_while_they_live(store: Store) -> None:
     assert await store.announce(TABLE, "a", 30) == ["a"]
     await asyncio.sleep(0.06)
     assert await store.announce(TABLE, "d", 5_000) == ["d"]
+
+
+async def test_a_ticket_is_used_once_and_forgotten_when_it_is_no_good_anyway(store: Store) -> None:
+    first = await asyncio.gather(*(store.use_ticket("t1", 150) for _ in range(20)))
+    assert sorted(first) == [False] * 19 + [True]
+    assert await store.use_ticket("t2", 150)
+    await asyncio.sleep(0.2)
+    assert await store.use_ticket("t1", 10_000)
+    assert not await store.use_ticket("t1", 10_000)

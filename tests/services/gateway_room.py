@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from websockets.asyncio.client import ClientConnection, connect
 
 from brelan.auth.accounts import AccountStore, Player
-from brelan.auth.tickets import TicketOffice
+from brelan.auth.tickets import TicketOffice, Uses
 from brelan.auth.tokens import Issuer, Verifier
 from brelan.deck.keys import x25519_public
 from brelan.deck.sealing import HoleCardOpener, hole_context, seal
@@ -48,6 +48,7 @@ from brelan_gateway.room import Limits, Room, Shard
 from brelan_gateway.routes import application
 from brelan_gateway.service import serve
 from brelan_gateway.settings import GatewaySettings
+from brelan_gateway.wiring import guests_of
 from tests.tables import STUD
 
 PASSWORD = "a long password"
@@ -84,21 +85,24 @@ class GatewayRoom:
         settings: GatewaySettings,
         logs: dict[str, Log] | None = None,
         open_hole_cards: Open | None = None,
+        uses: Uses | None = None,
     ) -> None:
         self.store = store
         self.settings = settings
         self.health = Health("gateway")
         self.stop = asyncio.Event()
         limits = Limits(settings)
-        key = gateway_keys.key
+        cashier = Cashier(store.log("wallet"), settings.welcome_amount)
+        self.key = key = gateway_keys.key
         self.issuer = Issuer(key)
         doorkeeper = Doorkeeper(
             accounts,
             self.issuer,
             Verifier([key.public_key()]),
-            TicketOffice(key),
+            TicketOffice(key, uses or store),
             limits.failed_logins,
             limits.failed_logins_anywhere,
+            guests_of(settings, accounts, cashier),
         )
         self.logs = logs or {name: store.log(name) for name in settings.shard_names}
         shards = {}
@@ -106,7 +110,6 @@ class GatewayRoom:
             inbox = Inbox(log, "g1", settings.busy_after_ms)
             feed = ShardFeed(log, inbox, HoleCardReader(log, open_hole_cards or HoleCardOpener((GATEWAY_SECRET,))))
             shards[name] = Shard(feed, inbox, log)
-        cashier = Cashier(store.log("wallet"), settings.welcome_amount)
         url = settings.database_url
         self.room = Room(
             settings, shards, cashier, doorkeeper, Histories(url), limits, DeadLetters(url), DEALER_KEY_IDS
@@ -140,6 +143,7 @@ class GatewayRoom:
         assert self.serving is not None
         await self.serving
         self._listening.close()
+        await self.room.doorkeeper.close()
 
     # --- what other services do --------------------------------------------------------------------------------
 
@@ -265,13 +269,14 @@ async def gateway_room(
     store: MemoryStore | None = None,
     logs: dict[str, Log] | None = None,
     open_hole_cards: Open | None = None,
+    uses: Uses | None = None,
     **settings: Any,
 ) -> AsyncIterator[GatewayRoom]:
     given = GatewaySettings(**{"shards": 1, "data": folder, **settings})
     await database(folder)
     accounts = AccountStore(given.database_url, PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
     try:
-        async with GatewayRoom(store or MemoryStore(), accounts, Keys(), given, logs, open_hole_cards) as room:
+        async with GatewayRoom(store or MemoryStore(), accounts, Keys(), given, logs, open_hole_cards, uses) as room:
             yield room
             await room.room.histories.close()
             await room.room.dead_letters.close()

@@ -13,7 +13,6 @@ from brelan_gateway.inbox import Answer, Inbox
 from brelan_gateway.limits import Bucket, Buckets, Rate
 from brelan_gateway.lobby import Row
 from brelan_gateway.refusals import Refusal
-from brelan_gateway.security import origin_allowed
 from tests.services.gateway_room import TABLE, gateway_room
 from tests.tables import STUD
 
@@ -47,25 +46,6 @@ def test_every_key_has_its_own_bucket_and_the_oldest_are_forgotten(monkeypatch: 
     assert [buckets.take("a"), buckets.take("b"), buckets.take("a")] == [0, 0, 1]
     buckets.take("c")  # b goes: a was asked after it
     assert [buckets.take("b"), len(buckets._buckets)] == [0, 2]
-
-
-@pytest.mark.parametrize(
-    ("origin", "host", "allowed"),
-    [
-        (None, "play.example", True),
-        ("https://play.example", "play.example", True),
-        ("http://127.0.0.1:8000", "127.0.0.1:8000", True),
-        ("https://partner.example", "play.example", True),
-        ("http://127.0.0.1:8001", "127.0.0.1:8000", False),
-        ("https://play.example.evil", "play.example", False),
-        ("https://evil.example/play.example", "play.example", False),
-        ("null", "play.example", False),
-        ("", "play.example", False),
-        ("https://play.example", None, False),
-    ],
-)
-def test_which_pages_may_open_a_socket(origin: str | None, host: str | None, allowed: bool) -> None:
-    assert origin_allowed(origin, host, ["https://partner.example"]) is allowed
 
 
 async def test_table_ids_follow_from_the_key_and_spread_over_the_shards(tmp_path: Path) -> None:

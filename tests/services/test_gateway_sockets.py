@@ -578,7 +578,7 @@ async def test_a_slow_reader_is_cut_off_and_others_are_not_hurt(
         long_name = "x" * 30_000
         reading = asyncio.create_task(read_versions(ana, 400))
         for _ in range(400):
-            table.commit(facts.HandVoided("h", long_name, ()))
+            table.commit(facts.SeatReserved(8, "p-x", long_name, 4000, "t8", "wait"), facts.SeatReleased(8, "t8", ""))
             await asyncio.sleep(0.001)
         assert await reading == list(range(start + 1, start + 401))
         await until(lambda: len(room.room.sockets) == 1)

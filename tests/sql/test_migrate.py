@@ -21,7 +21,7 @@ from brelan.sql.migrate import migrate_engine
 from brelan.sql.schema import ledger_transfers, metadata
 from tests.services.wallet_room import accounts, ask, run_wallet
 
-NEWEST = "0003"
+NEWEST = "0004"
 TRANSFER = {
     "transfer_id": "t1",
     "kind": "deposit",

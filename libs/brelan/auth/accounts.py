@@ -1,9 +1,10 @@
-"""Players' accounts in SQL: names, passwords (argon2id), roles.
+"""Players' accounts in SQL: names, passwords (argon2id), roles; and whom an identity provider speaks for.
 
 Hashing takes tens of milliseconds and tens of megabytes on purpose: it runs in threads, a few at a time.
 """
 
 import asyncio
+import contextlib
 import secrets
 import time
 from typing import Literal, get_args
@@ -18,13 +19,15 @@ from sqlalchemy.sql.elements import ColumnElement
 
 from brelan.auth import names
 from brelan.sql.engine import create_engine, reading, writing
-from brelan.sql.schema import players
+from brelan.sql.schema import players, players_elsewhere
 
 Role = Literal["player", "support", "operator", "auditor", "administrator"]
 ROLES: tuple[Role, ...] = get_args(Role)
 
 SHORTEST_PASSWORD, LONGEST_PASSWORD = 8, 256
 HASHES_AT_ONCE = 2
+NAMES_TRIED = 8  # for one who comes from elsewhere
+NAMELESS = "Player"
 
 
 class Player(msgspec.Struct, frozen=True):
@@ -82,6 +85,45 @@ class AccountStore:
         if self._hasher.check_needs_rehash(password_hash):
             await self._change(player.player_id, password_hash=await self._hash(password))
         return player
+
+    async def of_subject(self, issuer: str, subject: str, called: str) -> Player:
+        """The player an identity provider speaks for; made when he comes for the first time, with a name as much like
+        ``called`` as the rules and the others leave it. Nobody logs in as him with a password."""
+        while (player := await self._by_subject(issuer, subject)) is None:
+            await self._make_for(issuer, subject, names.suggested(called) or NAMELESS)
+        return player
+
+    async def _by_subject(self, issuer: str, subject: str) -> Player | None:
+        of_his = select(players_elsewhere.c.player_id).where(
+            players_elsewhere.c.issuer == issuer, players_elsewhere.c.subject == subject
+        )
+        row = await self._find(players.c.player_id.in_(of_his))
+        return row[0] if row else None
+
+    async def _make_for(self, issuer: str, subject: str, name: str) -> None:
+        """One way or another he is there afterwards, or a name was taken a moment before."""
+        row = {
+            "player_id": f"p_{secrets.token_hex(6)}",
+            "role": "player",
+            "created_at_ms": time.time_ns() // 1_000_000,
+            "password_hash": await self._hash(secrets.token_hex()),
+        }
+        link = {"issuer": issuer, "subject": subject, "player_id": row["player_id"]}
+        name = await self._free_name(name)
+        with contextlib.suppress(IntegrityError):  # somebody was a moment faster
+            async with writing(self._engine) as connection:
+                await connection.execute(insert(players).values(**row, name=name, name_key=names.key_of(name)))
+                await connection.execute(insert(players_elsewhere).values(**link))
+
+    async def _free_name(self, name: str) -> str:
+        """The name, or the name with a number that nobody has."""
+        tried = name
+        for digits in range(2, NAMES_TRIED + 2):
+            if not names.problem_of(tried) and await self.by_name(tried) is None:
+                return tried
+            number = secrets.randbelow(9 * 10 ** (digits - 1)) + 10 ** (digits - 1)
+            tried = f"{name[: names.LONGEST - digits - 1].strip()} {number}"
+        return tried
 
     async def get(self, player_id: str) -> Player | None:
         row = await self._find(players.c.player_id == player_id)

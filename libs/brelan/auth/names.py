@@ -38,3 +38,11 @@ def _allowed(letter: str) -> bool:
     if letter.isascii():
         return letter.isalnum() or letter in PUNCTUATION
     return letter.isalpha() and unicodedata.name(letter, "").startswith("LATIN ")
+
+
+def suggested(text: str) -> str:
+    """What of a text from elsewhere may be a name; "" when nothing may."""
+    composed = unicodedata.normalize("NFC", text[: 8 * LONGEST])
+    kept = "".join(letter if _allowed(letter) else " " for letter in composed)
+    name = " ".join(kept.split())[:LONGEST].strip()
+    return "" if problem_of(name) else name

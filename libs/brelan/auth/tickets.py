@@ -2,13 +2,14 @@
 may be logged. A ticket stands for a session for half a minute, opens one socket, and is no token: another kind, another
 audience.
 
-That it is used once is remembered by the process that took it; another gateway would take it again within its half
-minute.
+That it was used is remembered where all gateways of the room see it (``Uses``).
 """
 
 import secrets
 import time
 from collections.abc import Iterable
+from math import ceil
+from typing import Protocol
 
 import jwt
 import msgspec
@@ -21,17 +22,24 @@ AUDIENCE = "brelan-socket"
 LIFETIME_SECONDS = 30
 
 
+class Uses(Protocol):
+    """The event log's store."""
+
+    async def use_ticket(self, ticket_id: str, ttl_ms: int) -> bool:
+        """True the first time, at whichever gateway; remembered for so long."""
+
+
 class TicketOffice:
     """``clock``: seconds since 1970. ``trusted``: keys of other gateways, while one key takes over from another."""
 
     def __init__(
-        self, key: Ed25519PrivateKey, trusted: Iterable[Ed25519PublicKey] = (), clock: Clock = time.time
+        self, key: Ed25519PrivateKey, uses: Uses, trusted: Iterable[Ed25519PublicKey] = (), clock: Clock = time.time
     ) -> None:
         self._key = key
         self._headers = {"typ": KIND, "kid": key_id(key.public_key())}
         self._trusted = {key_id(one): one for one in (key.public_key(), *trusted)}
         self._clock = clock
-        self._used: dict[str, int] = {}  # ticket id -> when it ends anyway, oldest first
+        self._uses = uses
 
     def issue(self, session: Claims) -> str:
         claims = {
@@ -44,8 +52,8 @@ class TicketOffice:
         }
         return jwt.encode(claims, self._key, algorithm=ALGORITHM, headers=self._headers)
 
-    def redeem(self, ticket: str) -> Claims:
-        """The session it stands for. Raises BadToken, also for one that was redeemed before."""
+    async def redeem(self, ticket: str) -> Claims:
+        """The session it stands for. Raises BadToken, also for one that was redeemed before, and LogUnavailable."""
         if len(ticket) > LONGEST_TOKEN:
             raise BadToken("too long")
         try:
@@ -60,7 +68,7 @@ class TicketOffice:
             session = msgspec.convert(claims["session"], Claims)
         except (jwt.InvalidTokenError, msgspec.ValidationError) as error:
             raise BadToken(str(error)) from error
-        self._use(claims["jti"], claims["exp"])
+        await self._use(claims["jti"], claims["exp"])
         if self.seconds_left(session) <= 0:
             raise BadToken("its session has ended")
         return session
@@ -68,15 +76,14 @@ class TicketOffice:
     def seconds_left(self, session: Claims) -> float:
         return session.expires_at - self._clock()
 
-    def _use(self, ticket_id: object, ends: object) -> None:
-        now = self._clock()
-        if not isinstance(ticket_id, str) or not isinstance(ends, int) or ends + LEEWAY_SECONDS <= now:
+    async def _use(self, ticket_id: object, ends: object) -> None:
+        if not isinstance(ticket_id, str) or type(ends) is not int:
+            raise BadToken("with claims that are none of ours")
+        left = ends + LEEWAY_SECONDS - self._clock()
+        if left <= 0:
             raise BadToken("expired")
-        while self._used and next(iter(self._used.values())) + LEEWAY_SECONDS <= now:
-            del self._used[next(iter(self._used))]
-        if ticket_id in self._used:
+        if not await self._uses.use_ticket(ticket_id, ceil(left * 1000)):
             raise BadToken("used before")
-        self._used[ticket_id] = ends
 
     def _key_of(self, ticket: str) -> Ed25519PublicKey:
         header = jwt.get_unverified_header(ticket)

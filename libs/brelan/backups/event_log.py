@@ -15,7 +15,7 @@ from brelan.eventlog.redis_log import RedisStore
 from brelan.events.envelope import Epoch, TailLost, decode_epoch, encode
 
 WALLET = "wallet"  # the slot of what belongs to no shard
-LEFT_OUT = ("lease", "workers", "durable")  # of those who work now, and of the replicas there are now
+LEFT_OUT = ("lease", "workers", "durable", "ticket")  # of those who work now, of the replicas there are, of this minute
 EPOCHS_AHEAD = 1_000  # more than a room ever had between a backup and its loss
 TRIES = 5  # while tables are opened
 AT_ONCE = 200  # keys

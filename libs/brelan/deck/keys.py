@@ -19,6 +19,7 @@ They lie in ``<data>/keys``; a variable such as ``BRELAN_DEALER_DECK_KEY_FILE`` 
 a key is a line of 64 hexadecimal digits. A file may hold several: the first is in use, the others still open what was
 sealed to them, or verify what they signed. A new key is put on top: in the file with the ending ``.key`` first, so that
 what is sealed to it can be opened; ``dealer-sign.pub`` before ``dealer-sign.key``, for its signatures to be verified.
+Where several gateways run, a new key of the PEM file stands below for a while, until each of them verifies with it.
 """
 
 import contextlib
@@ -85,6 +86,7 @@ _PAIRS = (
 
 _OTHERS = 0o007  # others may do nothing; a group may read, for that is how orchestrators hand a secret to a container
 _GROUP_WRITES = 0o020
+_PEM_BEGINS = "-----BEGIN "
 
 
 class KeyFileError(Exception):
@@ -175,15 +177,22 @@ def load_record_opener(folder: Path) -> RecordOpener:
     return RecordOpener(load_keys(HISTORY, folder))
 
 
-def load_signing_key(folder: Path) -> Ed25519PrivateKey:
-    """For a gateway, to sign tokens with. Raises KeyFileError."""
+def load_token_keys(folder: Path) -> tuple[Ed25519PrivateKey, ...]:
+    """For a gateway: the key that signs tokens, then others that verify them still, or already. Raises KeyFileError."""
     path = path_of(GATEWAY_TOKEN, folder)
+    before, *blocks = _text(path, secret=True).split(_PEM_BEGINS)
+    if before.strip() or not blocks:
+        raise KeyFileError(f"the key file {path} holds no unencrypted private key in PEM form.")
+    return tuple(_token_key(path, number, _PEM_BEGINS + block) for number, block in enumerate(blocks, 1))
+
+
+def _token_key(path: Path, number: int, pem: str) -> Ed25519PrivateKey:
     try:
-        key = load_pem_private_key(_text(path, secret=True).encode("ascii"), password=None)
+        key = load_pem_private_key(pem.encode("ascii"), password=None)
     except (ValueError, TypeError):
-        raise KeyFileError(f"the key file {path} holds no unencrypted private key in PEM form.") from None
+        raise KeyFileError(f"key {number} in {path} is no unencrypted private key in PEM form.") from None
     if not isinstance(key, Ed25519PrivateKey):
-        raise KeyFileError(f"the key in {path} is of another kind: tokens are signed with Ed25519.")
+        raise KeyFileError(f"key {number} in {path} is of another kind: tokens are signed with Ed25519.")
     return key
 
 

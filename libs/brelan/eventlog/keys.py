@@ -27,7 +27,7 @@ class Family(msgspec.Struct, frozen=True):
 
     name: str
     kind: str  # stream | hash | zset | string
-    per: str  # shard | table | service | room
+    per: str  # shard | table | service | ticket | room
     writers: tuple[Service, ...]
     readers: tuple[Service, ...]
     holds: str
@@ -94,6 +94,15 @@ FAMILIES: tuple[Family, ...] = (
         (T, D),
         (),
         "live workers of one service, by when they count as gone",
+        tags=(f"{{{ROOM}}}",),
+    ),
+    Family(
+        "ticket",
+        "string",
+        "ticket",
+        (G,),
+        (),
+        "that a socket ticket was used; gone when the ticket would be no good anyway",
         tags=(f"{{{ROOM}}}",),
     ),
     Family(
@@ -261,6 +270,10 @@ def hole(table_id: str) -> str:
 
 def workers(service: Service) -> str:
     return f"{prefix(ROOM)}workers:{service}"
+
+
+def ticket(ticket_id: str) -> str:
+    return f"{prefix(ROOM)}ticket:{ticket_id}"
 
 
 def cashier() -> str:

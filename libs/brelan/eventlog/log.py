@@ -167,4 +167,7 @@ class Store(Protocol):
 
     async def withdraw(self, service: Service, worker: str) -> None: ...
 
+    async def use_ticket(self, ticket_id: str, ttl_ms: int) -> bool:
+        """True the first time, whoever asks; remembered for so long. Raises LogUnavailable: then it counts as used."""
+
     async def close(self) -> None: ...

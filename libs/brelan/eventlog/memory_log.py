@@ -83,6 +83,7 @@ class MemoryStore:
         self.values: dict[str, AnyValue] = {}
         self.leases: dict[str, tuple[str, int]] = {}  # key -> owner, end
         self.workers: dict[str, dict[str, int]] = {}  # key -> worker -> end
+        self.tickets: dict[str, int] = {}  # used ones -> end
         self._appended: dict[asyncio.Event, None] = {}  # in the order of their waiting, so that runs are alike
 
     def log(self, shard: str) -> "MemoryLog":
@@ -98,6 +99,15 @@ class MemoryStore:
 
     async def withdraw(self, service: Service, worker: str) -> None:
         self.workers.get(keys.workers(service), {}).pop(worker, None)
+
+    async def use_ticket(self, ticket_id: str, ttl_ms: int) -> bool:
+        now_ms = self.clock()
+        for gone in [name for name, end in self.tickets.items() if end <= now_ms]:
+            del self.tickets[gone]
+        first = ticket_id not in self.tickets
+        if first:
+            self.tickets[ticket_id] = now_ms + ttl_ms
+        return first
 
     async def close(self) -> None:
         """Nothing is held."""

@@ -135,6 +135,10 @@ class RedisStore:
     async def withdraw(self, service: Service, worker: str) -> None:
         await self.append(keys.ROOM, "ZREM", keys.workers(service), worker)
 
+    async def use_ticket(self, ticket_id: str, ttl_ms: int) -> bool:
+        put = await self.append(keys.ROOM, "SET", keys.ticket(ticket_id), "", "NX", "PX", ttl_ms)
+        return put is not None
+
     async def close(self) -> None:
         """Waits for what was asked, then closes the connections."""
         await self._router.finish()

@@ -28,6 +28,7 @@ WRITING = {  # with what a commit checks before it writes
     _STRING: ("set", "strlen", "del", "type"),
 }
 APPENDING = ("xadd",)
+PUTTING = ("set",)
 ADDING = ("xadd", "xlen")
 TRIMMING = ("xtrim", "xlen")
 SCRIPTS = ("eval", "evalsha")
@@ -63,7 +64,7 @@ class Right(msgspec.Struct, frozen=True):
         return f"{keys.prefix(shard)}{self.family.name}{self._ending(f'{shard}-x', Service.HISTORY.value)}"
 
     def _ending(self, table_id: str, service: str) -> str:
-        if self.family.per == "table":
+        if self.family.per in {"table", "ticket"}:
             return f":{table_id}"
         if self.family.per == "service":
             return f":{self.whose.value if self.whose else service}"
@@ -85,7 +86,7 @@ def _rights(service: Service) -> Iterator[Right]:
             yield Right(READING[kind], READ, family, whose)
             yield Right(ADDING if others_trim else WRITING[kind], BOTH, family, whose)
         elif service in family.writers:
-            yield Right(APPENDING, WRITE, family)
+            yield Right(APPENDING if kind == _STREAM else PUTTING, WRITE, family)
         if service in family.readers:
             yield Right(READING[kind], READ, family)
         if trims:
@@ -95,7 +96,7 @@ def _rights(service: Service) -> Iterator[Right]:
 
 
 def _commits(service: Service) -> bool:
-    """By script. The others only append to inboxes, and read."""
+    """By script. The others only append to inboxes, put what is theirs, and read."""
     return any(family.name == "position" and service in family.writers for family in FAMILIES)
 
 

@@ -189,6 +189,9 @@ class Door:
     async def withdraw(self, service: Service, worker: str) -> None:
         await self._servers.node_of("room").withdraw(service, worker)
 
+    async def use_ticket(self, ticket_id: str, ttl_ms: int) -> bool:
+        return await self._servers.node_of("room").use_ticket(ticket_id, ttl_ms)
+
     async def close(self) -> None:
         """Nothing is held."""
 

@@ -5,7 +5,7 @@ tables                    writer     hold
 ========================  =========  ==========================================================================
 ``ledger_*``              wallet     double entry; how far the wallet has read; what it sends
 ``history_*``             history    finished hands; how far history has read
-``players``               gateway    who may log in
+``players*``              gateway    who may log in, and for whom an identity provider speaks
 ========================  =========  ==========================================================================
 
 A change here is a new migration in ``migrations/versions``; a test compares the two.
@@ -243,4 +243,14 @@ players = Table(
     Column("role", Text, nullable=False),
     Column("created_at_ms", BigInteger, nullable=False),
     UniqueConstraint("name_key"),
+)
+
+players_elsewhere = Table(  # whose account an identity provider keeps
+    "players_elsewhere",
+    metadata,
+    Column("issuer", Text, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("player_id", Text, ForeignKey("players.player_id"), nullable=False),
+    PrimaryKeyConstraint("issuer", "subject"),
+    UniqueConstraint("player_id"),
 )

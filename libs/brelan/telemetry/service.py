@@ -163,6 +163,9 @@ def sentences_of(error: ValidationError) -> list[str]:
     """``BRELAN_SHARDS is 'many': Input should be a valid integer ...``"""
     lines = []
     for problem in error.errors(include_url=False):
+        if not problem["loc"]:  # several settings do not go together; all of them were given, passwords too
+            lines.append(f"{problem['msg'].removeprefix('Value error, ')}.")
+            continue
         name = "BRELAN_" + "_".join(str(part) for part in problem["loc"]).upper()
         given = "missing" if problem["type"] == "missing" else repr(problem["input"])
         if SECRET_NAME.search(name):

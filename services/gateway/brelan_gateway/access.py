@@ -31,21 +31,21 @@ def bearer_of(connection: HTTPConnection) -> str | None:
     return token.strip() if scheme.lower() == "bearer" else None
 
 
-def maybe_identify(request: Request) -> Identity | None:
+async def maybe_identify(request: Request) -> Identity | None:
     """None without a token; one that is no good is refused."""
     token = bearer_of(request)
-    return None if token is None else room_of(request).doorkeeper.identify(token)
+    return None if token is None else await room_of(request).doorkeeper.identify(token)
 
 
-def identify(request: Request) -> Identity:
-    identity = maybe_identify(request)
+async def identify(request: Request) -> Identity:
+    identity = await maybe_identify(request)
     if identity is None:
         raise refusals.unauthenticated()
     return identity
 
 
-def identify_operator(request: Request) -> Identity:
-    identity = identify(request)
+async def identify_operator(request: Request) -> Identity:
+    identity = await identify(request)
     if not identity.operator:
         raise refusals.forbidden()
     return identity

@@ -54,6 +54,8 @@ def _sentence(problem: dict[str, Any]) -> str:
 async def _http(_: Request, error: Exception) -> Response:
     """What the framework refuses by itself: unknown addresses, wrong methods."""
     assert isinstance(error, HTTPException)
+    if error.status_code == 400:  # of a body that cannot be read
+        return answer_of(refusals.invalid("The body of the request is no JSON that can be read. Check what you send."))
     if error.status_code == 404:
         return answer_of(refusals.unknown_address())
     if error.status_code == 413:

@@ -6,9 +6,10 @@ import structlog
 from fastapi import WebSocket
 
 from brelan.eventlog.log import LogUnavailable
+from brelan.sql import DatabaseError
 from brelan.views import messages
 from brelan_gateway import refusals
-from brelan_gateway.access import bearer_of, limited, room_of
+from brelan_gateway.access import address_of, bearer_of, limited, room_of
 from brelan_gateway.feed import Since
 from brelan_gateway.identity import Identity
 from brelan_gateway.refusals import Refusal
@@ -29,28 +30,32 @@ async def table_socket(
     """docs/api/socket.md."""
     room = room_of(websocket)
     headers = websocket.headers
-    if not origin_allowed(headers.get("origin"), headers.get("host"), room.settings.allowed_origins):
+    if not origin_allowed(
+        headers.get("origin"), websocket.url.scheme, headers.get("host"), room.settings.allowed_origins
+    ):
         await websocket.close()  # before it is accepted: 403
         return
     await websocket.accept()
     try:
-        socket = _socket(websocket, room, table_id, ticket)
-        await _watch(socket, room, table_id, None if since is None or epoch is None else Since(since, epoch))
+        socket = await _socket(websocket, room, table_id, ticket)
+        known = None if since is None or epoch is None else Since(since, epoch)
+        await _watch(socket, room, address_of(websocket), known)
     except _Closed as closed:
         with contextlib.suppress(RuntimeError, OSError):  # he is gone already
             await websocket.close(closed.code, closed.reason)
 
 
-async def _watch(socket: Socket, room: Room, table_id: str, since: Since | None) -> None:
+async def _watch(socket: Socket, room: Room, address: str, since: Since | None) -> None:
     """Raises _Closed when he cannot be shown the table."""
+    table_id = socket.table_id
     feed = room.shard_of(table_id).feed
-    with room.sockets.holding(socket):
+    with room.sockets.holding(socket, address):
         try:
             await socket.run(await feed.join(table_id, socket, since))
         except Refusal as refusal:
             raise _closed(refusal) from None
         except LogUnavailable:
-            raise _Closed(messages.CLOSE_TRY_LATER, "The room's store cannot be reached just now.") from None
+            raise _store_away() from None
         except Exception:  # what is wrong with one socket or one table must not trouble the others
             logger.exception("socket failed", table=table_id)
             raise _Closed(messages.CLOSE_BROKEN, "Something went wrong in the room. It is logged.") from None
@@ -65,22 +70,28 @@ class _Closed(Exception):
         self.reason = reason
 
 
+def _store_away() -> _Closed:
+    return _Closed(messages.CLOSE_TRY_LATER, "The room's store cannot be reached just now.")
+
+
 def _closed(refusal: Refusal) -> _Closed:
     return _Closed(_CLOSE_CODES.get(refusal.code, messages.CLOSE_TRY_LATER), refusal.message)
 
 
-def _socket(websocket: WebSocket, room: Room, table_id: str, ticket: str | None) -> Socket:
+async def _socket(websocket: WebSocket, room: Room, table_id: str, ticket: str | None) -> Socket:
     """Raises _Closed for whoever may not come in."""
     try:
         limited(websocket)
-        identity = _identify_socket(websocket, room, ticket)
+        identity = await _identify_socket(websocket, room, ticket)
         room.row_of(table_id)
     except Refusal as refusal:
         raise _closed(refusal) from None
+    except (LogUnavailable, DatabaseError):
+        raise _store_away() from None
     if room.sockets.full:
         raise _Closed(messages.CLOSE_TRY_LATER, "This part of the room is full. Try again in a moment.")
-    if room.sockets.too_many(identity.player_id, table_id):
-        raise _Closed(messages.CLOSE_TOO_MANY_SOCKETS, "You are connected to this table too often already.")
+    if problem := room.sockets.too_many(identity.player_id, table_id, address_of(websocket)):
+        raise _Closed(messages.CLOSE_TOO_MANY_SOCKETS, problem)
     shard = room.shard_of(table_id)
     commands = room.limits.commands.of(identity.player_id)
     return Socket(websocket, identity, table_id, shard.inbox, shard.feed.clock, commands)
@@ -93,10 +104,10 @@ _CLOSE_CODES = {
 }
 
 
-def _identify_socket(websocket: WebSocket, room: Room, ticket: str | None) -> Identity:
+async def _identify_socket(websocket: WebSocket, room: Room, ticket: str | None) -> Identity:
     if ticket is not None:
-        return room.doorkeeper.redeem(ticket)
+        return await room.doorkeeper.redeem(ticket)
     token = bearer_of(websocket)
     if token is None:
         raise refusals.unauthenticated()
-    return room.doorkeeper.identify(token)
+    return await room.doorkeeper.identify(token)

@@ -37,6 +37,7 @@ logger = structlog.get_logger(__name__)
 
 async def register(body: bodies.Registration, request: Request, room: TheRoom) -> bodies.Session:
     """A new player, logged in, with play money."""
+    room.doorkeeper.keeps_accounts()
     seconds = room.limits.registrations.take(address_of(request))
     if seconds > 0:
         raise refusals.rate_limited(seconds)

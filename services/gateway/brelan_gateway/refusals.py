@@ -26,6 +26,7 @@ class Refusal(Exception):
 
 
 BUSY_RETRY_SECONDS = 1.0
+PROVIDER_RETRY_SECONDS = 5.0
 
 
 def invalid(message: str) -> Refusal:
@@ -48,8 +49,10 @@ def wrong_password() -> Refusal:
     return Refusal(401, "wrong_password", "The name or the password is wrong. Check both and try again.")
 
 
-def name_taken() -> Refusal:
-    return Refusal(409, "name_taken", "Somebody else plays under this name. Choose another one.")
+def accounts_elsewhere(issuer: str) -> Refusal:
+    return Refusal(
+        403, "accounts_elsewhere", f"This room has no passwords: log in at {issuer} and come with its token."
+    )
 
 
 def forbidden() -> Refusal:
@@ -88,6 +91,11 @@ def no_answer() -> Refusal:
 def unavailable() -> Refusal:
     message = "The room's store cannot be reached just now. Wait a moment and try again."
     return Refusal(503, "unavailable", message, BUSY_RETRY_SECONDS)
+
+
+def provider_unavailable() -> Refusal:
+    message = "Whoever keeps this room's accounts cannot be reached just now. Wait a moment and try again."
+    return Refusal(503, "provider_unavailable", message, PROVIDER_RETRY_SECONDS)
 
 
 def broken() -> Refusal:

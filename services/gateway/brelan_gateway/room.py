@@ -64,7 +64,9 @@ class Room:
         self.limits = limits
         self.dead_letters = dead_letters
         self.dealer_keys = dealer_keys  # public, in hexadecimal
-        self.sockets = OpenSockets(settings.max_sockets)
+        self.sockets = OpenSockets(
+            settings.max_sockets, settings.max_sockets_per_player, settings.max_sockets_per_address
+        )
 
     def shard_of(self, table_id: str) -> Shard:
         """Raises Refusal."""

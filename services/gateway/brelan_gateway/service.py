@@ -11,7 +11,7 @@ from fastapi import FastAPI
 
 from brelan.telemetry.health import Health
 from brelan_gateway.room import Room
-from brelan_gateway.security import BoundedBodies, CuttableProtocol, SecurityHeaders
+from brelan_gateway.security import BoundedBodies, CuttableProtocol, SecurityHeaders, cross_origin
 from brelan_gateway.settings import GatewaySettings
 
 FRAME_BYTES = 4_096
@@ -65,7 +65,7 @@ async def _watch_health(room: Room, health: Health) -> None:
 
 def server_config(app: FastAPI, settings: GatewaySettings) -> uvicorn.Config:
     return uvicorn.Config(
-        SecurityHeaders(BoundedBodies(app, BODY_BYTES)),
+        cross_origin(SecurityHeaders(BoundedBodies(app, BODY_BYTES)), settings.allowed_origins),
         interface="asgi3",
         lifespan="off",
         ws=CuttableProtocol,

@@ -8,7 +8,7 @@ import contextlib
 import secrets
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, MutableMapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, MutableMapping
 from typing import Any
 
 import msgspec
@@ -23,13 +23,12 @@ from brelan_gateway import refusals
 from brelan_gateway.clock import RoomClock
 from brelan_gateway.identity import Identity
 from brelan_gateway.inbox import Answer, Inbox
-from brelan_gateway.limits import Bucket, Rate
+from brelan_gateway.limits import Bucket
 from brelan_gateway.refusals import Refusal
 
 OUTBOX_MESSAGES = 512
 WRITE_SECONDS = 5.0
 SILENT_SECONDS = 30.0
-MESSAGES = Rate(per_second=50, burst=200)  # of one socket, pings and all; beyond it the socket is closed
 SOCKETS_PER_TABLE = 8  # of one player
 REASON_BYTES = 120  # a close frame has room for 123
 
@@ -60,7 +59,6 @@ class Socket:
         self._inbox = inbox
         self._clock = clock
         self._commands = commands
-        self._messages = Bucket(MESSAGES)
         self._outbox: deque[tuple[str, float]] = deque()
         self._wake = asyncio.Event()
         self._closing: Closing | None = None
@@ -156,15 +154,12 @@ class Socket:
 
     def _hear(self, frame: MutableMapping[str, Any]) -> None:
         arrived = time.monotonic()
-        if self._messages.take() > 0:
-            self.close(messages.CLOSE_FLOODING, "Far too many messages: slow down.")
-            return
         if self._identity.ended(arrived):
             self.close(messages.CLOSE_UNAUTHENTICATED, "Your session has ended. Log in again.")
             return
         try:
             message = messages.decode_client(frame.get("text") or frame.get("bytes") or b"")
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             self.close(messages.CLOSE_MALFORMED, f"Not a message of this protocol: {error}")
             return
         match message:
@@ -211,10 +206,12 @@ class Socket:
 class OpenSockets:
     """All sockets of this gateway."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, of_a_player: int, of_an_address: int) -> None:
         self._limit = limit
+        self._of_a_player = of_a_player
+        self._of_an_address = of_an_address
         self._sockets: set[Socket] = set()
-        self._of_player: Counter[tuple[str, str]] = Counter()
+        self._open: Counter[Hashable] = Counter()  # by player, by player and table, by address
         self.closing = False
 
     def __len__(self) -> int:
@@ -224,22 +221,30 @@ class OpenSockets:
     def full(self) -> bool:
         return self.closing or len(self._sockets) >= self._limit
 
-    def too_many(self, player_id: str, table_id: str) -> bool:
-        return self._of_player[player_id, table_id] >= SOCKETS_PER_TABLE
+    def too_many(self, player_id: str, table_id: str, address: str) -> str:
+        """Why this one is one too many, in a sentence; "" when it is not."""
+        if self._open[player_id, table_id] >= SOCKETS_PER_TABLE:
+            return "You are connected to this table too often already."
+        if self._open["player", player_id] >= self._of_a_player:
+            return "You are connected too often already: close a table."
+        if self._open["address", address] >= self._of_an_address:
+            return "There are too many connections from your address already: close one."
+        return ""
 
     @contextlib.contextmanager
-    def holding(self, socket: Socket) -> Iterator[Socket]:
-        key = (socket.player_id, socket.table_id)
+    def holding(self, socket: Socket, address: str) -> Iterator[Socket]:
+        counted = ((socket.player_id, socket.table_id), ("player", socket.player_id), ("address", address))
         self._sockets.add(socket)
-        self._of_player[key] += 1
+        self._open.update(counted)
         metrics.sockets.inc()
         try:
             yield socket
         finally:
             self._sockets.discard(socket)
-            self._of_player[key] -= 1
-            if not self._of_player[key]:
-                del self._of_player[key]
+            self._open.subtract(counted)
+            for key in counted:
+                if not self._open[key]:
+                    del self._open[key]
             metrics.sockets.dec()
 
     def restart(self, retry_in_ms: int) -> None:

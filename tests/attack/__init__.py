@@ -1,0 +1,1 @@
+"""The gateway as an attacker sees it: forged tokens, floods, malformed requests, other players' ids."""
