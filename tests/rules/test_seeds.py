@@ -6,8 +6,8 @@ from msgspec.structs import replace
 from brelan.deck.fair.chains import chain_elements
 from brelan.events import commands, table
 from brelan.rules.seeds import MOST_WITHHELD
-from brelan.rules.state import DAY_MS, TableState
-from brelan.rules.table import decide, next_due_ms
+from brelan.rules.state import DAY_MS, Decision, TableState
+from brelan.rules.table import decide, evolve, next_due_ms
 from tests.oracle.dealer import committed
 from tests.rules.kit import DRAW, START_MS, STUD, Table
 
@@ -193,6 +193,20 @@ def test_another_epoch_knows_no_chain_and_calls_off_a_hand_that_waits_for_one() 
     assert played.owner(1).seed_epoch == 1
     played.do(tip(1), 1)
     assert played.owner(1).seed_epoch == 2
+
+
+def test_a_deck_that_was_asked_for_in_another_epoch_counts_there() -> None:
+    """The table was frozen meanwhile; the new epoch counts from 1."""
+    asking = Table(STUD)
+    for seat in (1, 2):
+        asking.seat(seat, 100)
+    asking.state.next_hand_ms = asking.now
+    decision = decide(asking.state, commands.ExpireTurn(asking.now), now_ms=asking.now, arrived_at_ms=asking.now)
+    assert isinstance(decision, Decision)
+    (request,) = [event for event in decision.events if isinstance(event, table.DeckRequested)]
+    decision.state.epoch += 1
+    evolve(decision.state, committed(request))
+    assert (decision.state.commitments, decision.state.commitments_epoch) == (1, 1)
 
 
 def test_a_commitment_that_was_not_asked_for_is_refused_or_ignored() -> None:
