@@ -286,6 +286,22 @@ def test_D15_a_void_hand_was_never_dealt_the_button_stays_and_debts_stand() -> N
     assert played.posts == posts
 
 
+def test_D13_who_leaves_during_a_hand_and_comes_back_is_new_also_when_it_is_void() -> None:
+    played = Table(DRAW)
+    for seat in (1, 2, 3, 4):
+        played.seat(seat, 100)
+    played.last_hand(button=1, small=2, big=3, seats=(1, 2, 3, 4))
+    played.do(commands.SitOut(), 4)
+    played.brought(2, CHAINS[2][0])
+    played.deal()
+    played.do(commands.Leave(), 4)
+    played.do(commands.SitDown(100, 4), player="p4")
+    assert played.owner(4).owes_big_blind
+    played.expire()
+    assert played.all(table.HandVoided)
+    assert played.owner(4).owes_big_blind
+
+
 def test_nobody_stops_a_table_by_coming_back_and_keeping_his_seed_again() -> None:
     played = asked(1)
     for number in range(MOST_WITHHELD):
