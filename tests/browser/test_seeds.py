@@ -115,3 +115,35 @@ def test_two_pages_of_one_browser_go_on_with_one_chain(node: Node) -> None:
     assert nothing is None
     assert hashlib.sha256(bytes.fromhex(first["element"])).hexdigest() == brought["tip"]
     assert hashlib.sha256(bytes.fromhex(second["element"])).hexdigest() == first["element"]
+
+
+@pytest.mark.parametrize("page", [0, 1], ids=["the same page", "loaded again"])
+def test_a_chain_that_the_room_has_not_or_has_forgotten_unused_is_brought_again(node: Node, page: int) -> None:
+    """Its first seed came too late, the player left and sat down again, or the room never heard of it."""
+    nothing = {"seed": "", "seed_index": 0}
+    brought, _, again, waiting = said(
+        node,
+        {},
+        {},
+        {"page": page, "hand": hand(1, seats=()), "seat": nothing},
+        {"page": page, "hand": hand(1, seats=()), "seat": nothing},
+    )
+    assert again == brought
+    assert waiting is None
+
+
+def test_two_pages_that_see_the_same_seat_at_once_bring_one_chain(node: Node) -> None:
+    """Where the browser has locks: all that have WebCrypto with Ed25519."""
+    script = """
+    const kept = new Map();
+    const getItem = (key) => kept.get(key) ?? null;
+    globalThis.localStorage = { getItem, setItem: (key, value) => kept.set(key, value) };
+    let last = Promise.resolve();
+    const request = (name, run) => (last = last.then(run));
+    Object.defineProperty(globalThis, "navigator", { value: { locks: { request } }, configurable: true });
+    const { Seeds } = await import("./seeds.js");
+    const state = { me: "ana", mySeat: 1, seats: [{ seat: 1, seed: "", seed_index: 0 }], epoch: 7, hand: null };
+    const answer = await Promise.all([new Seeds("t1").due(state), new Seeds("t1").due(state)]);
+    """
+    one, other = node.run(script)
+    assert one["tip"] == other["tip"]

@@ -150,7 +150,7 @@ def hand(number: int) -> tuple[Record, Played | None]:
     seeds = [Player.new(chance).seed(seat) for seat in chained]
     if chained and chance.random() < 0.05:
         return seal(void(kept.seeded(seeds[1:]), [seeds[0].seat]), KEY), None
-    start = chance.randrange(count)
+    start = chance.randrange(count) if game == "draw" else 0
     played = play(chance, kept.seeded(seeds), seats[start:] + seats[:start])
     return played.record(chance.choice((None, *seats))), played
 

@@ -19,7 +19,7 @@ from brelan.deck.fair.hand import FairDealError, FairHand, seal, void
 from brelan.deck.fair.kept import Kept
 from brelan.deck.fair.leaves import Epoch, leaf_hash, opens_to
 from brelan.deck.fair.merkle import Tree
-from brelan.deck.fair.record import Public, Record, encode
+from brelan.deck.fair.record import Deal, Face, Public, Record, encode
 from brelan.deck.fair.verify import verify_chain
 from tests.fairness.hands import KEY, PUBLIC_KEY, Played, Player, hand, kept_for, play
 from tests.fairness.verifiers import in_javascript, in_python
@@ -85,6 +85,58 @@ def test_a_card_from_another_place_is_seen() -> None:
     assert "cut" in fails(seal(replace(played.public, deals=swapped), KEY))
     skipped = tuple(replace(deal, position=deal.position + 1) for deal in played.public.deals if deal.epoch == 0)
     assert "order" in fails(seal(replace(played.public, deals=skipped), KEY))
+
+
+Order = Callable[[tuple[Deal, ...]], tuple[Deal, ...]]
+
+
+def to_another_seat(first: int, second: int) -> Order:
+    """Two cards of one round change their seats."""
+
+    def change(deals: tuple[Deal, ...]) -> tuple[Deal, ...]:
+        moved = list(deals)
+        moved[first], moved[second] = (
+            replace(deals[first], seat=deals[second].seat),
+            replace(deals[second], seat=deals[first].seat),
+        )
+        return tuple(moved)
+
+    return change
+
+
+def faces(deals: tuple[Deal, ...], number: int, face: Face, seat: int | None) -> tuple[Deal, ...]:
+    return (*deals[:number], replace(deals[number], face=face, seat=seat), *deals[number + 1 :])
+
+
+def burned_later(deals: tuple[Deal, ...]) -> tuple[Deal, ...]:
+    """The card that is burned for fourth street goes to a seat, and the next one is burned instead."""
+    number = next(number for number, deal in enumerate(deals) if deal.face == "burned")
+    return faces(faces(deals, number, "up", deals[number + 1].seat), number + 1, "burned", None)
+
+
+def from_another_seat_on(deals: tuple[Deal, ...]) -> tuple[Deal, ...]:
+    """Every card goes to the next seat instead."""
+    seats = sorted({deal.seat for deal in deals if deal.seat is not None})
+    after = dict(zip(seats, (*seats[1:], seats[0]), strict=True))
+    return tuple(deal if deal.seat is None else replace(deal, seat=after[deal.seat]) for deal in deals)
+
+
+@pytest.mark.parametrize(
+    ("game", "order"),
+    [
+        ("draw", to_another_seat(0, 1)),
+        ("draw", to_another_seat(5, 7)),
+        ("draw", to_another_seat(0, 2)),
+        ("stud", to_another_seat(0, 1)),
+        ("stud", to_another_seat(8, 9)),
+        ("stud", burned_later),
+        ("stud", from_another_seat_on),
+    ],
+)
+def test_whose_a_card_is_does_not_lie_with_the_dealer_who_knows_which_it_is(game: str, order: Order) -> None:
+    played = draw_hand() if game == "draw" else find(lambda played: played.public.commitment.game == "stud")
+    public = replace(played.public, deals=order(played.public.deals), openings=())
+    assert "order" in fails(seal(public, KEY))
 
 
 def test_two_commitments_for_one_hand_are_a_proof_of_fraud() -> None:

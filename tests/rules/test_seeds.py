@@ -6,8 +6,8 @@ from msgspec.structs import replace
 from brelan.deck.fair.chains import chain_elements
 from brelan.events import commands, table
 from brelan.rules.seeds import MOST_WITHHELD
-from brelan.rules.state import DAY_MS, TableState
-from brelan.rules.table import decide, next_due_ms
+from brelan.rules.state import DAY_MS, Decision, TableState
+from brelan.rules.table import decide, evolve, next_due_ms
 from tests.oracle.dealer import committed
 from tests.rules.kit import DRAW, START_MS, STUD, Table
 
@@ -195,6 +195,20 @@ def test_another_epoch_knows_no_chain_and_calls_off_a_hand_that_waits_for_one() 
     assert played.owner(1).seed_epoch == 2
 
 
+def test_a_deck_that_was_asked_for_in_another_epoch_counts_there() -> None:
+    """The table was frozen meanwhile; the new epoch counts from 1."""
+    asking = Table(STUD)
+    for seat in (1, 2):
+        asking.seat(seat, 100)
+    asking.state.next_hand_ms = asking.now
+    decision = decide(asking.state, commands.ExpireTurn(asking.now), now_ms=asking.now, arrived_at_ms=asking.now)
+    assert isinstance(decision, Decision)
+    (request,) = [event for event in decision.events if isinstance(event, table.DeckRequested)]
+    decision.state.epoch += 1
+    evolve(decision.state, committed(request))
+    assert (decision.state.commitments, decision.state.commitments_epoch) == (1, 1)
+
+
 def test_a_commitment_that_was_not_asked_for_is_refused_or_ignored() -> None:
     played = asked(1)
     request = played.last(table.DeckRequested)
@@ -270,6 +284,22 @@ def test_D15_a_void_hand_was_never_dealt_the_button_stays_and_debts_stand() -> N
     again = played.last(table.HandStarted)
     assert (again.button, again.small_blind, again.big_blind) == (first.button, first.small_blind, first.big_blind)
     assert played.posts == posts
+
+
+def test_D13_who_leaves_during_a_hand_and_comes_back_is_new_also_when_it_is_void() -> None:
+    played = Table(DRAW)
+    for seat in (1, 2, 3, 4):
+        played.seat(seat, 100)
+    played.last_hand(button=1, small=2, big=3, seats=(1, 2, 3, 4))
+    played.do(commands.SitOut(), 4)
+    played.brought(2, CHAINS[2][0])
+    played.deal()
+    played.do(commands.Leave(), 4)
+    played.do(commands.SitDown(100, 4), player="p4")
+    assert played.owner(4).owes_big_blind
+    played.expire()
+    assert played.all(table.HandVoided)
+    assert played.owner(4).owes_big_blind
 
 
 def test_nobody_stops_a_table_by_coming_back_and_keeping_his_seed_again() -> None:

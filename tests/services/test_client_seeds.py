@@ -97,6 +97,19 @@ async def test_a_deck_that_another_dealer_has_signed_gets_no_seed() -> None:
     assert not [event for event in room.events(facts.CardsDealt) if state.hand.hand_id in str(event)]
 
 
+async def test_who_was_away_for_his_first_seed_brings_his_chain_again() -> None:
+    room, clients = await opened([DEALER_KEY])
+    away, *others = clients
+    await away.follow(room)
+    await play(room, others, 2)  # the first one began before the chain was there
+    assert room.events(facts.SeedsWithheld)
+    await away.follow(room)
+    await room.command(away.player_id, commands.ComeBack())
+    await room.settle()
+    await play(room, clients, 4)
+    assert away.seeds.given
+
+
 @pytest.mark.parametrize("command", [commands.GiveSeed("h", "x"), commands.BringSeeds("x" * 64)])
 async def test_a_wrong_seed_is_refused_with_a_sentence(command: commands.PlayerCommand) -> None:
     room, _ = await opened([])

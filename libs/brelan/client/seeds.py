@@ -36,6 +36,7 @@ class Seeds:
         self._length = length
         self._elements: tuple[str, ...] = ()
         self._brought_in: int | None = None  # the epoch
+        self._brought_at: str | None = None  # when, until the room has it
         self._used = 0  # the highest index given
 
     def due(self, model: TableModel) -> BringSeeds | GiveSeed | None:
@@ -47,13 +48,20 @@ class Seeds:
         if hand is not None and mine.seat in hand.seeds_asked:
             return self._give(model, hand, mine.seed_index + 1)
         if model.epoch != self._brought_in or not self._elements or self._used + 1 >= len(self._elements):
-            return self._bring(model.epoch)
-        return self._bring(model.epoch) if not mine.seed and self._used else None
+            self._new_chain(model.epoch)
+        elif mine.seed:
+            self._brought_at = None
+            return None
+        elif self._brought_at == _moment(model):  # it is on the way, or the room has refused it
+            return None
+        elif self._used:
+            self._new_chain(model.epoch)
+        self._brought_at = _moment(model)
+        return BringSeeds(self._elements[0])
 
-    def _bring(self, epoch: int) -> BringSeeds:
+    def _new_chain(self, epoch: int) -> None:
         elements = chain_elements(self._random_bytes(SECRET_BYTES), self._length)
         self._elements, self._brought_in, self._used = tuple(each.hex() for each in elements), epoch, 0
-        return BringSeeds(self._elements[0])
 
     def _give(self, model: TableModel, hand: HandModel, index: int) -> GiveSeed | None:
         mine = model.mine
@@ -74,6 +82,11 @@ class Seeds:
             del self.given[next(iter(self.given))]
         self.given[hand.hand_id] = commitment.hash(), self._elements[index]
         return GiveSeed(hand.hand_id, self._elements[index])
+
+
+def _moment(model: TableModel) -> str:
+    """A chain that the room does not have is brought again, in a hand or between two once at most."""
+    return "" if model.hand is None else model.hand.hand_id
 
 
 def commitment_of(model: TableModel, hand: HandModel) -> Commitment | None:

@@ -209,6 +209,7 @@ def _order(public: Public) -> None:
         _stud_order(public)
     else:
         _draw_order(public)
+    _in_turn(public)
 
 
 def _consecutive(public: Public) -> Iterator[tuple[int, bool]]:
@@ -225,6 +226,7 @@ def _consecutive(public: Public) -> Iterator[tuple[int, bool]]:
 def _stud_order(public: Public) -> None:
     held: dict[int, int] = {}
     sizes = _sizes(public)
+    street, burned = 2, False  # cards that a seat had before this street; whether one was burned for the next
     for number, begins in _consecutive(public):
         deal = public.deals[number]
         if begins:
@@ -235,13 +237,19 @@ def _stud_order(public: Public) -> None:
         )
         if deal.face == "burned":
             _demand(deal.epoch == 0, "A card was burned after the reshuffle (S10).")
+            _demand(not burned, "Two cards were burned for one street (S6).")
+            burned = True
         elif deal.face == "common":
             last = number == len(public.deals) - 1
             _demand(begins and last, "The community card is not the only one after the reshuffle (S10).")
         elif deal.seat is not None:
             count = held.get(deal.seat, 0)
+            due = count > street and deal.epoch == 0
+            _demand(burned == due, "A card is burned before every later street, and at no other time (S6).")
+            street, burned = max(street, count), False
             _demand(count < 7 and deal.face == _STUD_FACES[count], f"A card of seat {deal.seat} lies the wrong way up.")
             held[deal.seat] = count + 1
+    _demand(not burned, "A card is burned before every later street, and at no other time (S6).")
 
 
 def _draw_order(public: Public) -> None:
@@ -260,6 +268,25 @@ def _draw_order(public: Public) -> None:
         if deal.seat is not None:
             held[deal.seat] = held.get(deal.seat, 0) + 1
             _demand(held[deal.seat] <= 10, f"Seat {deal.seat} got more than ten cards.")
+
+
+def _in_turn(public: Public) -> None:
+    """D9, D10, S3: whose the next card is does not lie with the dealer, who knows which one it is. Each round begins at
+    the same seat, and goes clockwise."""
+    seats = [deal.seat for deal in public.deals if deal.seat is not None]
+    around = list(dict.fromkeys(seats))
+    stud = public.commitment.game == "stud"
+    lowest = around.index(min(around)) if around else 0
+    _demand(around[lowest:] + around[:lowest] == sorted(around), "The cards did not go round clockwise.")
+    _demand(not stud or lowest == 0, "The first card did not go to the lowest seat (S1).")
+    whole, held = 3 if stud else 5, dict.fromkeys(around, 0)
+    last: tuple[int, ...] = ()
+    for seat in seats:
+        place, count = around.index(seat), held[seat]
+        turn = (count, place) if stud or count < whole else (whole, place, count)
+        _demand(turn > last, f"A card went to seat {seat} out of turn.")
+        last, held[seat] = turn, count + 1
+    _demand(all(count >= whole for count in held.values()), "Not everybody was dealt as many cards.")
 
 
 def _all_openings(record: Record) -> list[Opening]:

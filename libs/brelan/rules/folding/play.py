@@ -16,6 +16,7 @@ from brelan.rules.state import (
     TableState,
     Turn,
     config_of,
+    epoch_of,
     hand_of,
     player_at,
     seat_at,
@@ -113,7 +114,7 @@ def deck_requested(state: TableState, event: facts.DeckRequested) -> None:
 def deck_committed(state: TableState, event: facts.DeckCommitted) -> None:
     hand = hand_of(state)
     hand.phase, hand.committed = "seeding", event
-    state.commitments, state.commitments_epoch = event.seq, state.epoch
+    state.commitments, state.commitments_epoch = event.seq, epoch_of(event.hand_id)
     state.last_commitment = event.hash
     state.dealer_wait = None
 

@@ -107,12 +107,21 @@ def player_left(state: TableState, event: facts.PlayerLeft) -> None:
     state.chips -= event.amount
     state.show_offered = tuple(one for one in state.show_offered if one != event.seat)
     _no_longer_asked(state, event.seat)
+    _forget_before(state, event.seat)
     for transfer in state.transfers.values():
         if transfer.seat == event.seat:
             put_transfer(state, replace(transfer, seat=0))
     if event.amount:
         _ask(state, Transfer("cash_out", event.transfer_id, event.amount, event.due_ms, event.player_id))
         _remember(state, Departed(event.player_id, event.amount, event.until_ms))
+
+
+def _forget_before(state: TableState, number: int) -> None:
+    """D13: who comes back to the seat is new, whatever becomes of the hand that was on when he left."""
+    hand = state.hand
+    if hand is not None and hand.before is not None:
+        owed = tuple(one for one in hand.before.owed if one.seat != number)
+        hand.before = replace(hand.before, owed=owed)
 
 
 def _remember(state: TableState, left: Departed) -> None:

@@ -20,18 +20,28 @@ function remember(handId, given) {
 
 export class Seeds {
   constructor(tableId) {
-    Object.assign(this, { tableId, elements: null, secret: null, epoch: null, used: 0 });
+    Object.assign(this, { tableId, elements: null, secret: null, epoch: null, used: 0, broughtAt: null });
   }
 
   /** The command that is due now, or null. Asked after every message, one question at a time. */
   async due(state) {
     const mine = seatAt(state, state.mySeat);
     if (!globalThis.crypto?.subtle || !mine) return null;
+    const locks = globalThis.navigator?.locks; // so that two tabs do not bring two chains at once
+    const decide = () => this.#decide(state, mine);
+    return locks ? locks.request(`brelan.seeds.${state.me}.${this.tableId}`, decide) : decide();
+  }
+
+  async #decide(state, mine) {
     await this.#load(state.me);
     if (state.hand?.seeds_asked?.includes(mine.seat)) return this.#give(state, mine);
     const left = this.elements && this.epoch === state.epoch && this.used + 1 < this.elements.length;
-    const forgotten = !mine.seed && this.used > 0;
-    return left && !forgotten ? null : this.#bring(state.epoch);
+    const at = state.hand && state.hand.phase !== "over" ? state.hand.hand_id : "";
+    if (left && mine.seed) this.broughtAt = null;
+    if (left && (mine.seed || this.broughtAt === at)) return null; // the room has it, it is on the way, or was refused
+    if (!left || this.used) await this.#newChain(state.epoch);
+    this.broughtAt = at; // not heard of it until the next hand: it is brought again
+    return { type: "BringSeeds", tip: this.elements[0] };
   }
 
   async #load(me) {
@@ -42,12 +52,11 @@ export class Seeds {
     Object.assign(this, kept);
   }
 
-  async #bring(epoch) {
+  async #newChain(epoch) {
     this.secret = toHex(crypto.getRandomValues(new Uint8Array(32)));
     this.elements = await chain(this.secret);
     Object.assign(this, { epoch, used: 0 });
     this.#keep();
-    return { type: "BringSeeds", tip: this.elements[0] };
   }
 
   async #give(state, mine) {

@@ -217,6 +217,8 @@ const folds = {
 };
 
 const freed = (state, seat) => having(state, {
+  hand: state.hand?.before ? having(state.hand, { before: having(state.hand.before, { // who comes back to it is new (D13)
+    owed: state.hand.before.owed.map((owed, i) => (i === seat - 1 ? null : owed)) }) }) : state.hand,
   seats: state.seats.map((s, i) => (i === seat - 1 ? null : s)),
   mySeat: state.mySeat === seat ? null : state.mySeat,
 });

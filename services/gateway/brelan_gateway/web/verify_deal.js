@@ -301,6 +301,7 @@ function checkOrder(pub) {
   const stud = pub.commitment.game === "stud";
   const held = new Map();
   let [epoch, position, reshuffled] = [0, 0, 0];
+  let [street, burned] = [2, false]; // how many cards each seat had before this street; is one burned for the next?
   pub.deals.forEach((each, number) => {
     const begins = each.epoch === epoch + 1 && each.position === 0;
     demand(begins || (each.epoch === epoch && each.position === position), "A card did not lie on top.");
@@ -314,6 +315,11 @@ function checkOrder(pub) {
       if (each.face === "burned") demand(each.epoch === 0, "A card was burned after the reshuffle (S10).");
       if (each.face === "common") demand(begins && number === pub.deals.length - 1, "A community card too many (S10).");
       if (!nobody) demand(each.face === STUD_FACES[held.get(each.seat) ?? 0], "A card lies the wrong way up.");
+      if (each.face === "burned") demand(!burned, "Two cards were burned for one street (S6).");
+      const count = held.get(each.seat) ?? 0;
+      if (!nobody) demand(burned === (each.epoch === 0 && count > street), "A burn is missing, or is one too many (S6).");
+      if (!nobody) street = Math.max(street, count);
+      if (each.face !== "common") burned = each.face === "burned";
     } else {
       demand(each.seat !== null && each.face === "down", "In draw every card goes to a seat, face down.");
       if (begins) {
@@ -329,6 +335,28 @@ function checkOrder(pub) {
     if (each.seat !== null) held.set(each.seat, (held.get(each.seat) ?? 0) + 1);
     [epoch, position] = [each.epoch, each.position + 1];
   });
+  demand(!burned, "A card was burned for no street (S6).");
+  checkTurns(pub.deals.filter((each) => each.seat !== null).map((each) => each.seat), stud);
+}
+
+// Round after round from the first seat on, clockwise; in draw the drawn cards seat by seat.
+function checkTurns(seats, stud) {
+  const around = [...new Set(seats)];
+  const descents = around.filter((seat, i) => seat > around[(i + 1) % around.length]).length;
+  demand(descents <= 1, "The cards did not go round clockwise.");
+  demand(!stud || around.every((seat) => seat >= around[0]), "The first card did not go to the lowest seat (S1).");
+  const rounds = stud ? 7 : 5;
+  const whole = stud ? 3 : 5;
+  const held = around.map(() => 0);
+  let last = -1;
+  for (const seat of seats) {
+    const at = around.indexOf(seat);
+    const count = held[at]++;
+    const turn = count < rounds ? count * 256 + at : rounds * 256 + at * 256 + count; // a number for each turn, rising
+    demand(turn > last, `A card went to seat ${seat} out of turn.`);
+    last = turn;
+  }
+  demand(held.every((count) => count >= whole), "Not everybody was dealt as many cards.");
 }
 
 function openingsOf(record) {
