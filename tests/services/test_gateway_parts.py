@@ -1,18 +1,27 @@
-"""Small parts of the gateway: buckets, table ids, origins, the lobby's averages, the order of lost commands."""
+"""Small parts of the gateway: buckets, table ids, keys of tokens, the lobby's averages, the order of lost commands."""
 
 from pathlib import Path
 
 import pytest
 
+from brelan.auth.accounts import Player
+from brelan.auth.tickets import TicketOffice
+from brelan.auth.tokens import Claims, Issuer
+from brelan.deck.keys import GATEWAY_TOKEN, ensure_keys, load_token_keys
+from brelan.eventlog.log import LogUnavailable
 from brelan.eventlog.memory_log import MemoryStore
+from brelan.eventlog.redis_log import open_store
 from brelan.events import commands
 from brelan.events import table as facts
 from brelan.events.envelope import PlayerCommanded, TableCommitted
+from brelan.sql import create_engine
 from brelan_gateway import limits
 from brelan_gateway.inbox import Answer, Inbox
 from brelan_gateway.limits import Bucket, Buckets, Rate
 from brelan_gateway.lobby import Row
 from brelan_gateway.refusals import Refusal
+from brelan_gateway.settings import GatewaySettings
+from brelan_gateway.wiring import build
 from tests.services.gateway_room import TABLE, gateway_room
 from tests.tables import STUD
 
@@ -163,3 +172,24 @@ def test_an_answer_to_the_first_sending_forgets_nothing_that_came_after_it(inbox
     answer(inbox, "a")
     answer(inbox, "b")
     assert answered == ["b"]
+
+
+async def test_a_gateway_takes_tokens_and_tickets_of_every_key_in_its_file(tmp_path: Path) -> None:
+    """Wired as it runs: a new key is on top, the old one below it, and nobody logs in again."""
+    old, new = (ensure_keys(tmp_path / name) / GATEWAY_TOKEN.name for name in ("old", "new"))
+    former, later = old.read_text(), new.read_text()
+    old.write_text(later + former)
+    keys = load_token_keys(old.parent)
+    settings = GatewaySettings(keys=old.parent, data=tmp_path, redis_url="redis://127.0.0.1:1")
+    engine, store = create_engine(settings.database_url), open_store(settings)
+    try:
+        doorkeeper = build(settings, store, engine).doorkeeper
+        ana = Player("p_ana", "Ana", "player", 0)
+        for key in keys:
+            assert (await doorkeeper.identify(Issuer(key).token_for(ana))).player_id == "p_ana"
+            with pytest.raises(LogUnavailable):  # the ticket is good; that it was used cannot be noted
+                await doorkeeper.redeem(TicketOffice(key, store).issue(Claims("p_ana", "Ana", "player", 0, 2**40, "x")))
+        assert doorkeeper.token_for(ana)[0].split(".")[0] == Issuer(keys[0]).token_for(ana).split(".")[0]
+    finally:
+        await store.close()
+        await engine.dispose()

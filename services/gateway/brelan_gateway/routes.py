@@ -16,7 +16,7 @@ from brelan_gateway.room import Room
 WEB = Path(__file__).parent / "web"
 
 REFUSED: dict[int | str, dict[str, Any]] = {
-    status: {"model": bodies.Error} for status in (401, 403, 404, 409, 422, 429, 503, 504)
+    status: {"model": bodies.Error} for status in (401, 403, 404, 409, 413, 422, 429, 503, 504)
 }
 
 
