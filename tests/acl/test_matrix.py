@@ -10,6 +10,7 @@ import redis
 from brelan.eventlog import keys
 from brelan.eventlog.acl import AUDITOR, BACKUP
 from brelan.eventlog.keys import FAMILIES, Family, Service
+from brelan.eventlog.redis_log import RedisStore
 from brelan.eventlog.rights import ALL_COMMANDS, Right, auditors_rights, backups_rights, rights_of, sample
 from tests.acl.servers import url_of
 
@@ -141,3 +142,14 @@ def test_real_keys_of_two_kinds_are_never_covered_by_one_pattern() -> None:
 
 def _matches(pattern: str, key: str) -> bool:
     return fnmatch.fnmatchcase(key, pattern)  # as Redis does, for these patterns
+
+
+async def test_a_gateway_notes_used_tickets_and_cannot_look_at_them(url: str, admin: Any) -> None:
+    store = RedisStore(url_of(url, "gateway"))
+    try:
+        assert [await store.use_ticket("t1", 30_000) for _ in range(2)] == [True, False]
+    finally:
+        await store.close()
+    with redis.Redis.from_url(url_of(url, "gateway")) as client:
+        assert refused(client, "get", keys.ticket("t1"))
+        assert refused(client, "del", keys.ticket("t1"))

@@ -7,6 +7,7 @@ import pytest
 from argon2 import PasswordHasher
 from sqlalchemy import select
 
+from brelan.auth import names
 from brelan.auth.accounts import AccountStore, Player, Refused
 from brelan.sql import create_engine, reading
 from brelan.sql.schema import players
@@ -123,3 +124,27 @@ def test_the_room_s_own_hashes_are_as_strong_as_recommended() -> None:
     hasher = PasswordHasher()
     assert hasher.memory_cost >= 19_456
     assert hasher.time_cost >= 2
+
+
+# --- whom a provider speaks for ----------------------------------------------------------------------------------
+
+
+async def test_a_subject_is_one_player_however_many_ask_at_once(accounts: AccountStore) -> None:
+    found = await asyncio.gather(*(accounts.of_subject("https://id", f"s{number % 3}", "Ana") for number in range(12)))
+    assert len({player.player_id for player in found}) == 3
+    assert len({names.key_of(player.name) for player in found}) == 3
+    assert all(found[number] == found[number % 3] for number in range(12))
+
+
+async def test_the_same_subject_of_another_issuer_is_somebody_else(accounts: AccountStore) -> None:
+    one, other = [await accounts.of_subject(issuer, "s1", "Ana") for issuer in ("https://one", "https://other")]
+    assert one.player_id != other.player_id
+
+
+async def test_a_name_that_was_registered_stays_its_owners(accounts: AccountStore) -> None:
+    ana = await accounts.register("Ana", PASSWORD)
+    guest = await accounts.of_subject("https://id", "s1", "ANA")
+    assert isinstance(ana, Player)
+    assert (guest.player_id != ana.player_id, guest.role) == (True, "player")
+    assert guest.name.startswith("ANA ")
+    assert await accounts.verify("Ana", PASSWORD) == ana

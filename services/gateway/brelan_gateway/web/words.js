@@ -261,7 +261,7 @@ const en = {
   "link.connecting": "Connecting …",
   "link.lost": "Connection lost. Trying again …",
   "link.no_table": "There is no such table. Choose one in the lobby.",
-  "link.elsewhere": "This table is open in too many windows. Close one and load this page again.",
+  "link.elsewhere": "Too many windows of this room are open. Close one and load this page again.",
   "news.SeatReleased": "You have no seat: {reason}",
   "news.TopUpDeclined": "No chips were added: {reason}",
 
@@ -576,7 +576,7 @@ const fr = {
   "link.connecting": "Connexion …",
   "link.lost": "Connexion perdue. Nouvel essai …",
   "link.no_table": "Cette table n’existe pas. Choisissez-en une dans la liste.",
-  "link.elsewhere": "Cette table est ouverte dans trop de fenêtres. Fermez-en une et rechargez cette page.",
+  "link.elsewhere": "Trop de fenêtres de cette salle sont ouvertes. Fermez-en une et rechargez cette page.",
   "news.SeatReleased": "Vous n’avez pas de siège : {reason}",
   "news.TopUpDeclined": "Aucun jeton n’a été ajouté : {reason}",
 
