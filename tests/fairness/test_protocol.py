@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -11,7 +12,8 @@ from msgspec.structs import replace
 
 from brelan.cli.verify_hand import verify_hand
 from brelan.deck.dealing import DeckState, evolve
-from brelan.deck.fair.audit import audit_hand
+from brelan.deck.events import HandDrawn, HandsCompared, HandTurnedUp, StreetDealt
+from brelan.deck.fair.audit import audit_hand, audit_log
 from brelan.deck.fair.chains import SeedChain, SeedRefused, chain_elements
 from brelan.deck.fair.commitment import FIRST_PREVIOUS, Signed, is_fraud_proof, sign
 from brelan.deck.fair.drbg import sha256
@@ -21,6 +23,7 @@ from brelan.deck.fair.leaves import Epoch, leaf_hash, opens_to
 from brelan.deck.fair.merkle import Tree
 from brelan.deck.fair.record import Deal, Face, Public, Record, encode
 from brelan.deck.fair.verify import verify_chain
+from brelan.events import table
 from tests.fairness.hands import KEY, PUBLIC_KEY, Played, Player, hand, kept_for, play
 from tests.fairness.verifiers import in_javascript, in_python
 
@@ -182,6 +185,80 @@ def _followed(kept: Kept, played: Played, events: int) -> FairHand:
     for event in played.events[:events]:
         fair.follow(event)
     return fair
+
+
+def log_of(played: Played) -> list[table.TableEvent]:
+    """What the table logs of it, as far as an auditor looks."""
+    public, of = played.public, played.kept.commitment
+    seats = dict.fromkeys(deal.seat for deal in public.deals if deal.seat is not None)
+    fixed = [
+        bytes.fromhex(each)
+        for each in (of.root, of.secret_hash, of.previous, of.hash(), public.signature, public.dealer_key)
+    ]
+    root, secret, previous, *signed = fixed
+    hashes = tuple(map(bytes.fromhex, of.reshuffle_hashes))
+    events: list[table.TableEvent] = [
+        table.HandStarted("t1-0-1", 1, of.cards, ()),
+        table.HandStarted(of.hand_id, 2, of.cards, tuple(table.HandSeat(seat, "", "", 1) for seat in seats)),
+        table.DeckCommitted("r", of.hand_id, of.seq, root, secret, hashes, previous, *signed),
+        *(table.SeedGiven(seed.seat, bytes.fromhex(seed.element)) for seed in public.seeds),
+    ]
+    roots = iter(public.reshuffles)
+    for event in played.events:
+        match event:
+            case StreetDealt(answer=answer) | HandDrawn(answer=answer):
+                events.append(replace(answer, root=bytes.fromhex(next(roots).root) if answer.reshuffled else b""))
+            case HandsCompared(answer=compared):
+                events += map(table.HandShown, compared.hands)
+            case HandTurnedUp(answer=turned_up):
+                events.append(turned_up)
+            case _:
+                pass
+    return [*events, table.HandStarted("t1-0-3", 3, 52, ()), table.SeedGiven(1, bytes(32))]
+
+
+def other_card(event: table.TableEvent) -> table.TableEvent:
+    """Seen at the table, whatever the record says afterwards."""
+    match event:
+        case table.CardsDealt(cards=(table.SeatCards(up=(card,)) as first, *rest)):
+            return replace(event, cards=(replace(first, up=((card + 1) % 52,)), *rest))
+        case table.CardsDealt(community=int(card)):
+            return replace(event, community=(card + 1) % 52)
+        case _:
+            return event
+
+
+def lied(kind: type, **changes: Any) -> Callable[[table.TableEvent], table.TableEvent]:
+    return lambda event: replace(event, **changes) if isinstance(event, kind) else event
+
+
+def test_a_record_of_what_was_seen_at_the_table_is_right() -> None:
+    for number in range(100):
+        if played := hand(number)[1]:
+            assert audit_log(played.public, log_of(played), played.cards) == [], number
+
+
+@pytest.mark.parametrize(
+    ("lie", "trouble"),
+    [
+        (other_card, "face up"),
+        (lied(table.DeckCommitted, root=bytes(32)), "commitment"),
+        (lied(table.DeckCommitted, seq=9), "commitment"),
+        (lied(table.SeedGiven, element=bytes(32)), "seeds"),
+        (lied(table.HandStarted, players=()), "another order"),
+        (lied(table.HandShown, hand=table.ShownHand(1, (0, 52), (), "pair")), "shown"),
+        (lied(table.CardsDealt, root=bytes(32)), "roots"),
+    ],
+)
+def test_the_auditor_sees_that_other_cards_were_dealt_than_the_dealer_says_afterwards(
+    lie: Callable[[table.TableEvent], table.TableEvent], trouble: str
+) -> None:
+    played = find(
+        lambda played: bool(played.kept.seeds) and bool(played.public.reshuffles) and played.state.deck_size == 52
+    )
+    found = audit_log(played.public, map(lie, log_of(played)), played.cards)
+    assert any(trouble in sentence for sentence in found), found
+    assert fails(played.record(None)) == set(), "from the record alone nobody sees it"
 
 
 # --- the players ----------------------------------------------------------------------------------------------------

@@ -223,6 +223,9 @@ def test_a_commitment_that_was_not_asked_for_is_refused_or_ignored() -> None:
     before = decide(fresh.state, commands.ExpireTurn(fresh.now), now_ms=fresh.now, arrived_at_ms=fresh.now)
     with pytest.raises(ValueError, match="not a deck for"):
         decide(before.state, replace(answer, hand_id="other"), now_ms=fresh.now, arrived_at_ms=fresh.now)  # type: ignore[union-attr]
+    for other in (replace(answer, seq=2), replace(answer, previous=bytes([1]) * 32)):
+        with pytest.raises(ValueError, match="does not follow"):
+            decide(before.state, other, now_ms=fresh.now, arrived_at_ms=fresh.now)  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("void_hand", [False, True])

@@ -9,11 +9,12 @@ import click
 import msgspec
 
 from brelan.cli.running import room_settings
-from brelan.deck.fair.audit import audit_hand
+from brelan.deck.fair.audit import audit_hand, audit_log
 from brelan.deck.fair.record import read
 from brelan.deck.fair.verify import verify_record
 from brelan.deck.keys import AUDITOR, DEALER_SIGN_PUBLIC, KeyFileError, load_keys
 from brelan.deck.sealing import CannotOpen, SecretsOpener
+from brelan.events.envelope import decode_committed
 from brelan.histories.queries import Histories, KeptDeal
 from brelan.sql.engine import DatabaseError
 
@@ -62,7 +63,8 @@ async def _audit(database_url: str, opener: SecretsOpener, dealer_keys: list[str
         while deals := await histories.deals_after(last, AT_ONCE):
             for deal in deals:
                 hands, last = hands + 1, deal.hand_id
-                if found := tuple(_troubles_of(deal, opener, dealer_keys)):
+                entries = await histories.entries_of(deal.hand_id)
+                if found := tuple(_troubles_of(deal, entries, opener, dealer_keys)):
                     troubles.append(Trouble(deal.hand_id, found))
         missing = ("There is no record of the deal.",)
         troubles += [Trouble(hand_id, missing) for hand_id in await histories.hands_without_deal()]
@@ -71,7 +73,7 @@ async def _audit(database_url: str, opener: SecretsOpener, dealer_keys: list[str
     return Audit(not troubles, hands, tuple(troubles))
 
 
-def _troubles_of(deal: KeptDeal, opener: SecretsOpener, dealer_keys: list[str]) -> Iterator[str]:
+def _troubles_of(deal: KeptDeal, entries: list[bytes], opener: SecretsOpener, dealer_keys: list[str]) -> Iterator[str]:
     yield from (check.sentence for check in verify_record(deal.record, dealer_keys).checks if not check.ok)
     try:
         secrets = opener(deal.table_id, deal.hand_id, deal.for_audit)
@@ -80,6 +82,9 @@ def _troubles_of(deal: KeptDeal, opener: SecretsOpener, dealer_keys: list[str]) 
         return
     public = read(deal.record).public
     yield from audit_hand(public, secrets.secret, secrets.reshuffle_secrets, secrets.cards, secrets.thrown)
+    if entries:  # a record may be there a moment before its hand
+        events = [event for entry in entries for event in decode_committed(entry).events]
+        yield from audit_log(public, events, secrets.cards)
 
 
 def _sentences(audit: Audit) -> str:

@@ -25,8 +25,12 @@ MOST_WITHHELD = 3  # by a player on a day; a lost connection costs one
 
 def request_deck(draft: Draft) -> None:
     state, hand_id = draft.state, draft.hand.hand_id
-    seq = state.commitments + 1 if state.commitments_epoch == state.epoch else 1
+    seq = _next_seq(state, hand_id)
     draft.emit(table.DeckRequested(f"{hand_id}:deck", hand_id, seq, state.last_commitment, draft.answer_due_ms))
+
+
+def _next_seq(state: TableState, hand_id: str) -> int:
+    return state.commitments + 1 if state.commitments_epoch == epoch_of(hand_id) else 1
 
 
 def deck_committed(draft: Draft, answer: table.DeckCommitted) -> None:
@@ -34,6 +38,8 @@ def deck_committed(draft: Draft, answer: table.DeckCommitted) -> None:
         return
     if answer.hand_id != draft.hand.hand_id:
         raise ValueError(f"{answer.request_id} was asked for, not a deck for {answer.hand_id}")
+    if (answer.seq, answer.previous) != (_next_seq(draft.state, answer.hand_id), draft.state.last_commitment):
+        raise ValueError(f"{answer.request_id}: commitment {answer.seq} does not follow the table's last one")
     draft.emit(answer)
 
 

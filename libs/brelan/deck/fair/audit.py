@@ -1,4 +1,7 @@
-"""The operator's audit of every hand: from S and E, after the hand, all of it is computed anew."""
+"""The operator's audit of every hand: from S and E, after the hand, all of it is computed anew.
+
+And what the record says is held against what everybody saw: record and secrets are both the dealer's word.
+"""
 
 from collections.abc import Iterable, Sequence
 
@@ -7,6 +10,7 @@ from brelan.deck.events import AnyDeckEvent, HandDrawn, Reshuffled, StreetDealt
 from brelan.deck.fair.commitment import reshuffle_hash, secret_hash
 from brelan.deck.fair.leaves import Epoch, base_epoch, cut, reshuffled, transcript
 from brelan.deck.fair.record import Public
+from brelan.events import table
 
 
 def cards_and_thrown(events: Iterable[AnyDeckEvent]) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
@@ -70,3 +74,88 @@ def audit_hand(
         if deal.leaf != leaf or epochs[deal.epoch].order[leaf] != card:
             problems.append(f"The card at place {deal.position} of epoch {deal.epoch} is another one.")
     return problems
+
+
+def audit_log(public: Public, events: Iterable[table.TableEvent], cards: Sequence[int]) -> list[str]:
+    """The problems, as sentences that name no card.
+
+    ``events``: of the table's log, from the hand's start on; ``cards``: as for ``audit_hand``.
+    """
+    seen = _Seen(public.commitment.hand_id)
+    for event in events:
+        seen.take(event)
+    dealt = list(zip(public.deals, cards, strict=False))
+    seats = {deal.seat for deal in public.deals if deal.seat is not None}
+    up = {seat: [card for deal, card in dealt if deal.seat == seat and deal.face == "up"] for seat in seats}
+    held = {seat: {card for deal, card in dealt if deal.seat == seat} for seat in seats}
+    counts = {seat: sum(deal.seat == seat for deal in public.deals) for seat in seats}
+    checks = (
+        (seen.commitment == _committed(public), "The commitment is not the one in the log."),
+        (seen.seeds == {seed.seat: seed.element for seed in public.seeds}, "The seeds are not those in the log."),
+        (seen.withheld == public.withheld, "Other seats withheld their seed."),
+        (
+            not seats or list(dict.fromkeys(d.seat for d in public.deals if d.seat is not None)) == seen.players,
+            "The cards went round in another order.",
+        ),
+        (seen.counts == counts, "Not as many cards were dealt to everybody."),
+        (seen.up == up, "The cards face up were other ones."),
+        (seen.common == [card for deal, card in dealt if deal.face == "common"], "The community card was another one."),
+        (all(shown <= held.get(seat, set()) for seat, shown in seen.shown), "A hand was shown that was not dealt."),
+        (seen.roots == [each.root for each in public.reshuffles], "The reshuffles have other roots in the log."),
+    )
+    return [sentence for holds, sentence in checks if not holds]
+
+
+def _committed(public: Public) -> tuple[object, ...]:
+    of = public.commitment
+    return of.seq, of.root, of.secret_hash, of.reshuffle_hashes, of.previous
+
+
+class _Seen:
+    """A hand as everybody saw it."""
+
+    def __init__(self, hand_id: str) -> None:
+        self._hand_id, self._is_on = hand_id, False
+        self.players: list[int] = []
+        self.commitment: tuple[object, ...] = ()
+        self.seeds: dict[int, str] = {}
+        self.withheld: tuple[int, ...] = ()
+        self.counts: dict[int, int] = {}
+        self.up: dict[int, list[int]] = {}
+        self.common: list[int] = []
+        self.shown: list[tuple[int, set[int]]] = []
+        self.roots: list[str] = []
+
+    def take(self, event: table.TableEvent) -> None:
+        if isinstance(event, table.HandStarted):
+            self._is_on = event.hand_id == self._hand_id
+            self.players = [player.seat for player in event.players] if self._is_on else self.players
+        elif self._is_on:
+            self._take(event)
+
+    def _take(self, event: table.TableEvent) -> None:
+        match event:
+            case table.DeckCommitted():
+                hashes = tuple(each.hex() for each in event.reshuffle_hashes)
+                fixed = event.root.hex(), event.secret_hash.hex(), hashes, event.previous.hex()
+                self.commitment = (event.seq, *fixed)
+            case table.SeedGiven():
+                self.seeds[event.seat] = event.element.hex()
+            case table.SeedsWithheld():
+                self.withheld = tuple(sorted(event.seats))
+            case table.CardsDealt():
+                for cards in event.cards:
+                    self._count(cards.seat, cards.down + len(cards.up))
+                    self.up.setdefault(cards.seat, []).extend(cards.up)
+                self.common += [] if event.community is None else [event.community]
+            case table.CardsDrawn():
+                self._count(event.seat, event.count)
+            case table.HandShown():
+                self.shown.append((event.hand.seat, set(event.hand.cards)))
+            case _:
+                pass
+        if isinstance(event, table.CardsDealt | table.CardsDrawn) and event.reshuffled:
+            self.roots.append(event.root.hex())
+
+    def _count(self, seat: int, cards: int) -> None:
+        self.counts[seat] = self.counts.get(seat, 0) + cards
