@@ -75,7 +75,7 @@ async def played(room: SmallRoom, config: TableConfig, chance: random.Random) ->
         commands.Muck(),
     ]
     next_seed: dict[bytes, bytes] = {}
-    key = HoleKeys(random_bytes=chance.randbytes)
+    brought: dict[str, HoleKeys] = {}
     for _ in range(MOVES):
         if chance.random() < 0.15:
             await room.command(chance.choice((*OTHERS, ME)), chance.choice(asides))
@@ -85,8 +85,8 @@ async def played(room: SmallRoom, config: TableConfig, chance: random.Random) ->
             next_seed |= dict(pairwise(elements))
             await room.command(chance.choice((*OTHERS, ME)), commands.BringSeeds(elements[0].hex()))
             await room.settle()
-        if chance.random() < 0.05:
-            key = await bring_key(room, key, chance)
+        if chance.random() < 0.1:
+            await bring_key(room, brought, chance)
         state = await room.state()
         if state.hand is not None and state.hand.seeds_asked and chance.random() < 0.95:
             owing = state.seats[chance.choice(state.hand.seeds_asked) - 1]
@@ -107,16 +107,17 @@ async def played(room: SmallRoom, config: TableConfig, chance: random.Random) ->
             await everybody_back(room, config)
 
 
-async def bring_key(room: SmallRoom, key: HoleKeys, chance: random.Random) -> HoleKeys:
-    """Another one; now and then with the signature of the one before."""
+async def bring_key(room: SmallRoom, brought: dict[str, HoleKeys], chance: random.Random) -> None:
+    """Another one; as often as not with the signature of the one that his cards are sealed to."""
     model = TableModel()
     state = await room.state()
     model.begin(snapshot(state, You(ME, "Ana", seat_of(state, ME)), 0, None))
-    new = HoleKeys(previous=key if chance.random() < 0.5 else None, random_bytes=chance.randbytes)
+    before = brought.get(model.me.hole_key) if model.me is not None and chance.random() < 0.5 else None
+    new = HoleKeys(previous=before, random_bytes=chance.randbytes)
+    brought[new.hole_key.hex()] = new
     if (said := new.due(model)) is not None:
         await room.command(ME, said)
         await room.settle()
-    return new
 
 
 async def everybody_back(room: SmallRoom, config: TableConfig) -> None:

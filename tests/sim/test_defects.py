@@ -12,12 +12,12 @@ WALLET = "slow_wallet,wallet_killed"
 
 # defect: seed, hands, faults, the promise
 FOUND = {
-    "acknowledged_before_durable": ("d3", 30, "tail_lost,replicas_away", "what was acknowledged survives"),
+    "acknowledged_before_durable": ("d19", 30, "tail_lost,replicas_away", "what was acknowledged survives"),
     "another_card_is_shown": ("d0", 10, "none", "cards are what was dealt"),
     "answers_forgotten": ("d0", 10, "command_repeated", "a command has one answer"),
     "anybody_may_act": ("d1", 30, "wrong_player", "nobody acts for another"),
     "card_twice_in_the_deck": ("d0", 5, "none", "a card is there once"),
-    "cursor_moved_too_far": ("d2", 30, "crash_before_commit,lost_commit", "only what is malformed is buried"),
+    "cursor_moved_too_far": ("d1", 30, "crash_before_commit,lost_commit", "only what is malformed is buried"),
     "cursor_not_moved": ("d0", 30, "dealer_killed", "a deck is shuffled once"),
     "deadline_left_standing": ("d0", 5, "none", "the deadline set holds the next wait"),
     "dealer_reshuffles": ("d1", 30, "dealer_killed", "hole cards go to their owner"),
@@ -32,10 +32,10 @@ FOUND = {
     "ledger_forgets_ids": ("d6", 30, WALLET, "no table is frozen"),
     "message_lost_on_its_way": ("d0", 5, "none", "a client misses nothing"),
     "neither_fence_nor_version_checked": ("d1", 30, OWNERS, "an overtaken owner writes nothing"),
-    "odd_chip_lost": ("d1", 200, "none", "no table is frozen"),
-    "outage_not_ended": ("d1", 30, "room_stopped", "nobody is timed out by an outage"),
+    "odd_chip_lost": ("d8", 200, "none", "no table is frozen"),
+    "outage_not_ended": ("d7", 30, "room_stopped", "nobody is timed out by an outage"),
     "refund_forgotten": ("d4", 30, WALLET, "everything is settled in the end"),
-    "reply_applied_twice": ("d4", 30, WALLET, "wallet and tables agree"),
+    "reply_applied_twice": ("d8", 30, WALLET, "wallet and tables agree"),
     "request_not_sent": ("d0", 30, "none", "everything is settled in the end"),
     "snapshot_wrong": ("d0", 5, "none", "a snapshot is what the log says"),
     "stale_turn_accepted": ("d1", 30, "late_command", "a stale or foreign command is refused"),
