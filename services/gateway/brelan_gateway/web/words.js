@@ -641,6 +641,7 @@ const fr = {
   "refused.no_seed_due": "Aucune graine n’est attendue de vous maintenant.",
   "refused.bad_key": "Ce n’est pas une clé utilisable.",
   "refused.wrong_signature": "Ce n’est pas la signature de la clé à laquelle vos cartes sont distribuées.",
+  "refused.provider_unavailable": "Le service d’identité ne répond pas. Réessayez dans un instant.",
   "refused.bad_seed": "Une graine a 64 chiffres hexadécimaux.",
   "refused.wrong_seed": "Ce n’est pas l’élément suivant de votre chaîne de graines.",
   "refused.unknown_deal": "Il n’y a pas de procès-verbal de cette donne : le coup n’est pas fini, ou a été annulé.",
