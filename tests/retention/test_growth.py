@@ -24,6 +24,9 @@ async def test_a_room_does_not_grow_with_the_hands_it_has_played(tmp_path: Path)
         assert all(figures.entries_of[family] <= 5 for family in STREAMS), figures.entries_of
     assert (young.hands, old.hands) >= (YOUNG, OLD)
     assert old.keys == young.keys
-    assert abs(old.memory_bytes - young.memory_bytes) <= young.memory_bytes / 10
+    # A table's log is as long as the hands in play happen to be at that moment: 256 entries in one look, 312 in another.
+    resting = [figures.memory_bytes - figures.bytes_of["table"] for figures in (young, old)]
+    assert abs(resting[1] - resting[0]) <= resting[0] / 10
+    assert old.entries_of["table"] <= 2 * young.entries_of["table"]
     assert old.table_load_seconds <= 2 * young.table_load_seconds + SLACK_SECONDS
     assert old.dealer_load_seconds <= 2 * young.dealer_load_seconds + SLACK_SECONDS
