@@ -24,7 +24,7 @@ async def test_a_room_does_not_grow_with_the_hands_it_has_played(tmp_path: Path)
         assert all(figures.entries_of[family] <= 5 for family in STREAMS), figures.entries_of
     assert (young.hands, old.hands) >= (YOUNG, OLD)
     assert old.keys == young.keys
-    # A table's log is as long as the hands in play happen to be at that moment: 256 entries in one look, 312 in another.
+    # A table's log is as long as the hands in play happen to be just then: 256 entries in one look, 312 in another.
     resting = [figures.memory_bytes - figures.bytes_of["table"] for figures in (young, old)]
     assert abs(resting[1] - resting[0]) <= resting[0] / 10
     assert old.entries_of["table"] <= 2 * young.entries_of["table"]
