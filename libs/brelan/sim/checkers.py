@@ -502,7 +502,11 @@ class Auditor:
     def answered(self, sent: Sent, answer: Answer) -> None:
         """A client was told, or told again, what became of his command."""
         key = (sent.table_id, sent.player_id, sent.command_id)
-        before = self._answers.setdefault(key, answer)
+        table = self.table(sent.table_id)
+        version = table.state.version
+        # A server without replicas may lose an entry after a gateway has read it, and before it has answered.
+        lost = answer.version > version and table.disturbed and any(answer.version == at for _, at in table.contents)
+        before = answer if lost else self._answers.setdefault(key, answer)
         self.check(
             "a command has one answer",
             (before.version, before.code) == (answer.version, answer.code),
@@ -511,7 +515,7 @@ class Auditor:
             ", then",
             answer,
         )
-        effect = self.table(sent.table_id).effects.get(key)
+        effect = table.effects.get(key)
         self.check(
             "an answer is true",
             effect is None if answer.code else effect in (None, answer.version),
@@ -520,10 +524,6 @@ class Auditor:
             ", and the log has it at",
             effect,
         )
-        table = self.table(sent.table_id)
-        version = table.state.version
-        # A server without replicas may lose an entry after a gateway has read it, and before it has answered.
-        lost = answer.version > version and table.disturbed and any(answer.version == at for _, at in table.contents)
         self.check(
             "an answer is true",
             answer.version <= version or lost,
@@ -615,8 +615,9 @@ class Auditor:
         for _, data in log.after(f"{state.version}-0", None):
             apply_entry(state, decode_committed(data))
         table.state = state
-        lost = {key for key, version in table.effects.items() if version > state.version}
-        acknowledged = {key for key in lost if key in self._answers}
+        answers = [(key, answer) for key, answer in self._answers.items() if key[0] == table.table_id]
+        gone = {key for key, version in table.effects.items() if version > state.version}
+        acknowledged = {key for key, answer in answers if key in gone or answer.version > state.version}
         self.check(
             "what was acknowledged survives",
             not (node.replicas and acknowledged),
@@ -626,12 +627,12 @@ class Auditor:
             state.version,
         )
         self.lost += len(acknowledged)
-        for key in lost:
+        for key in gone:
             del table.effects[key]
-        for key in [key for key, answer in self._answers.items() if key[0] == table.table_id]:
-            answer = self._answers[key]  # without replicas a refusal may be lost, and be another one the next time
-            if key in acknowledged or answer.version > state.version or (answer.code and not node.replicas):
-                del self._answers[key]
+        if not node.replicas:  # an answer that no entry holds may be lost, and be another one the next time
+            for key, _ in answers:
+                if key not in table.effects:
+                    del self._answers[key]
         stored = node.find(keys.epoch(table.shard), String)
         epoch = decode_epoch(stored).number if stored else 0
         table.flapped = table.flapped or any(known > epoch for known, _ in table.contents)
